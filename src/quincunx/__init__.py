@@ -1,0 +1,62 @@
+"""Quincunx: differential privacy whose guarantee can be stated, computed, checked and audited.
+
+The names below are loaded on first use, so that `import quincunx` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quincunx import errors, finite, loss, mechanisms, noise, numbers
+    from quincunx.loss import Loss
+    from quincunx.spec import Specification, domain, scope, standard, unit
+
+# public name → (module, attribute or None for the module itself)
+_NAMES: dict[str, tuple[str, str | None]] = {
+    "Loss": ("quincunx.loss", "Loss"),
+    "Specification": ("quincunx.spec", "Specification"),
+    "domain": ("quincunx.spec.domain", None),
+    "errors": ("quincunx.errors", None),
+    "finite": ("quincunx.finite", None),
+    "loss": ("quincunx.loss", None),
+    "mechanisms": ("quincunx.mechanisms", None),
+    "noise": ("quincunx.noise", None),
+    "numbers": ("quincunx.numbers", None),
+    "scope": ("quincunx.spec.scope", None),
+    "standard": ("quincunx.spec.standard", None),
+    "unit": ("quincunx.spec.unit", None),
+}
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Loss",
+    "Specification",
+    "domain",
+    "errors",
+    "finite",
+    "loss",
+    "mechanisms",
+    "noise",
+    "numbers",
+    "scope",
+    "standard",
+    "unit",
+]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module, attribute = _NAMES[name]
+    except KeyError:
+        raise AttributeError(f"module 'quincunx' has no attribute {name!r}") from None
+    loaded = import_module(module)
+    value = loaded if attribute is None else getattr(loaded, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

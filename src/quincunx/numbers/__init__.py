@@ -1,0 +1,41 @@
+"""Exact rationals from what a person types, logarithms of rationals, and certified intervals (Arb balls)."""
+
+from quincunx.numbers.ball import (
+    Ball,
+    ball,
+    float_above,
+    float_below,
+    float_near,
+    normal_quantile,
+    normal_tail,
+    precision,
+)
+from quincunx.numbers.exact import (
+    Exact,
+    Log,
+    delta_parameter,
+    non_negative,
+    positive,
+    positive_integer,
+    probability,
+    rational,
+)
+
+__all__ = [
+    "Ball",
+    "Exact",
+    "Log",
+    "ball",
+    "delta_parameter",
+    "float_above",
+    "float_below",
+    "float_near",
+    "non_negative",
+    "normal_quantile",
+    "normal_tail",
+    "positive",
+    "positive_integer",
+    "precision",
+    "probability",
+    "rational",
+]

@@ -1,0 +1,101 @@
+"""Certified intervals: Arb balls, and the one-sided floats that leave them.
+
+A privacy bound leaves this library as `float_above(ball)`: a float that is certainly not below the true value.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq, fmpz
+
+from quincunx.numbers.exact import Exact, Log
+
+Ball = arb
+
+# FLINT's precision is one global number. Balls stay certified at any precision, so the lock guards
+# sharpness and the restoring of the old value, not soundness.
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Evaluate the balls inside with `bits` bits of working precision."""
+    with _LOCK:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(value: Exact | int | float | Ball) -> Ball:
+    """The ball around an exact number at the working precision. A float means its exact binary value."""
+    if isinstance(value, Fraction):
+        return arb(fmpq(fmpz(value.numerator), fmpz(value.denominator)))
+    if isinstance(value, Log):
+        return ball(value.of).log()
+    return arb(value)
+
+
+def float_above(value: Ball | Fraction) -> float:
+    """The smallest float that is certainly not below `value`; `inf` where no finite float is."""
+    if isinstance(value, Fraction):
+        return _outward(value, math.inf)
+    if value.is_nan():
+        return math.inf
+    top = value.upper()
+    return _outward(_as_fraction(top), math.inf) if top.is_finite() else (math.inf if top > 0 else -math.inf)
+
+
+def float_below(value: Ball | Fraction) -> float:
+    """The largest float that is certainly not above `value`; `-inf` where no finite float is."""
+    if isinstance(value, Fraction):
+        return _outward(value, -math.inf)
+    if value.is_nan():
+        return -math.inf
+    bottom = value.lower()
+    return _outward(_as_fraction(bottom), -math.inf) if bottom.is_finite() else (-math.inf if bottom < 0 else math.inf)
+
+
+def float_near(value: Ball | Fraction) -> float:
+    """The nearest float (within an ulp), with no promise on its side; infinite where it overflows."""
+    if isinstance(value, Fraction):
+        try:
+            return value.numerator / value.denominator
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    return float(value.mid())
+
+
+def _outward(value: Fraction, side: float) -> float:
+    near = float_near(value)
+    if math.isinf(near):
+        # An overflow towards `side` is the bound; away from it, the largest finite float is.
+        return near if near == side else math.nextafter(near, side)
+    while (Fraction(near) < value) if side > 0 else (Fraction(near) > value):
+        near = math.nextafter(near, side)
+    return near
+
+
+def _as_fraction(exact: Ball) -> Fraction:
+    # A denormal bound far below the smallest float would make an enormous denominator; its sign is enough.
+    mantissa, exponent = (int(part) for part in exact.man_exp())
+    if exponent < -20_000:
+        return Fraction(mantissa.bit_length() and (1 if mantissa > 0 else -1), 1 << 2_000)
+    return Fraction(mantissa) * (Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent))
+
+
+def normal_tail(x: Ball) -> Ball:
+    """P(Z > x) for a standard normal Z."""
+    return (x / arb(2).sqrt()).erfc() / 2
+
+
+def normal_quantile(p: Ball) -> Ball:
+    """The z with P(Z ≤ z) = p, for 0 < p < 1."""
+    return -arb(2).sqrt() * (2 * p).erfcinv()

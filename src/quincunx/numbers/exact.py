@@ -1,0 +1,129 @@
+"""A number that a person types means the decimal they typed: `0.1` is 1/10.
+
+`int`, `Fraction`, `Decimal` and decimal or fraction strings are exact as they are. A float is read through its
+shortest decimal form, the one Python prints. `Log(r)` is the exact number ln r, so that ε = ln 3 can be stated,
+compared and stored without rounding.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from quincunx.errors import ParameterError
+
+# A string of a few characters must not make an integer of a million digits.
+_MAX_EXPONENT: Final = 10_000
+_MAX_CHARACTERS: Final = 20_000
+_EXPONENT: Final = re.compile(r"[eE]([+-]?\d+)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The natural logarithm of a positive rational, exactly: `Log(3)` is ln 3."""
+
+    of: Fraction
+
+    def __init__(self, of: object) -> None:
+        object.__setattr__(self, "of", positive(of, "Log"))
+
+    def __repr__(self) -> str:
+        return f"Log({str(self.of)!r})"
+
+    def __str__(self) -> str:
+        return f"ln({self.of})"
+
+
+Exact: TypeAlias = Fraction | Log
+
+
+def rational(value: object, name: str) -> Fraction:
+    """The exact rational that `value` denotes. `name` is the parameter's name, for the message."""
+    if isinstance(value, bool | np.bool_):
+        raise ParameterError("expected a number", where=name, got=type(value).__name__, hint="Write 0 or 1.")
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int | np.integer):
+        return Fraction(int(value))
+    if isinstance(value, float | np.floating | Decimal):
+        return _from_text(str(value), name)
+    if isinstance(value, str):
+        return _from_text(value, name)
+    raise ParameterError(
+        "expected a number", where=name, got=type(value).__name__, hint='Write 2, 0.5, "1/3" or Fraction(1, 3).'
+    )
+
+
+def _from_text(text: str, name: str) -> Fraction:
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    exponent = _EXPONENT.search(text)
+    too_long = len(text) > _MAX_CHARACTERS
+    if too_long or (exponent and (len(exponent[1]) > 6 or abs(int(exponent[1])) > _MAX_EXPONENT)):
+        raise ParameterError("the number is too long to be meant", where=name, got=shown)
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise ParameterError("a fraction has the denominator 0", where=name, got=shown) from None
+    except ValueError:
+        hint = "Infinite and undefined parameters give no guarantee; write a finite decimal or a fraction."
+        raise ParameterError("expected a finite number", where=name, got=repr(shown), hint=hint) from None
+
+
+def positive(value: object, name: str) -> Fraction:
+    """An exact rational > 0."""
+    number = rational(value, name)
+    if number <= 0:
+        raise ParameterError("must be greater than 0", where=name, got=_short(number))
+    return number
+
+
+def non_negative(value: object, name: str) -> Fraction:
+    """An exact rational ≥ 0."""
+    number = rational(value, name)
+    if number < 0:
+        raise ParameterError("must be 0 or greater", where=name, got=_short(number))
+    return number
+
+
+def probability(value: object, name: str) -> Fraction:
+    """An exact rational in [0, 1]."""
+    number = rational(value, name)
+    if not 0 <= number <= 1:
+        raise ParameterError("must be a probability, from 0 to 1", where=name, got=_short(number))
+    return number
+
+
+def delta_parameter(value: object, name: str = "delta") -> Fraction:
+    """An exact rational in [0, 1): with δ = 1 every release would satisfy every guarantee."""
+    number = rational(value, name)
+    if not 0 <= number < 1:
+        raise ParameterError("must be at least 0 and below 1", where=name, got=_short(number))
+    return number
+
+
+def positive_integer(value: object, name: str) -> int:
+    """A whole number ≥ 1."""
+    number = rational(value, name)
+    if number.denominator != 1 or number < 1:
+        raise ParameterError("must be a whole number, 1 or greater", where=name, got=_short(number))
+    return int(number)
+
+
+def _short(number: Fraction) -> str:
+    text = str(number)
+    return text if len(text) <= 40 else f"about {float_text(number)}"
+
+
+def float_text(number: Fraction) -> str:
+    """A short decimal for a message, for rationals of any size."""
+    if number == 0:
+        return "0"
+    digits = len(str(abs(number.numerator))) - len(str(number.denominator))
+    if -300 < digits < 300:
+        return f"{float(number):.6g}"
+    return f"{'-' if number < 0 else ''}1e{digits:+d}"
