@@ -1,0 +1,25 @@
+"""Exact noise at NumPy's speed: secure bits, a floating-point filter, and an exact fallback."""
+
+from quincunx.noise import testing
+from quincunx.noise.bits import SecureBits, injected
+from quincunx.noise.chance import bernoulli, bernoulli_exp, choice
+from quincunx.noise.gaussian import discrete_gaussian, rounded_gaussian
+from quincunx.noise.laplace import discrete_laplace, geometric, rounded_laplace
+from quincunx.noise.order import derangement, permutation, uniform_integers
+
+__all__ = [
+    "SecureBits",
+    "bernoulli",
+    "bernoulli_exp",
+    "choice",
+    "derangement",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "geometric",
+    "injected",
+    "permutation",
+    "rounded_gaussian",
+    "rounded_laplace",
+    "testing",
+    "uniform_integers",
+]

@@ -3,6 +3,7 @@
 from quincunx.numbers.ball import (
     Ball,
     ball,
+    exact_fraction,
     float_above,
     float_below,
     float_near,
@@ -27,6 +28,7 @@ __all__ = [
     "Log",
     "ball",
     "delta_parameter",
+    "exact_fraction",
     "float_above",
     "float_below",
     "float_near",

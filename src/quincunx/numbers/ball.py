@@ -50,7 +50,7 @@ def float_above(value: Ball | Fraction) -> float:
     if value.is_nan():
         return math.inf
     top = value.upper()
-    return _outward(_as_fraction(top), math.inf) if top.is_finite() else (math.inf if top > 0 else -math.inf)
+    return _outward(exact_fraction(top), math.inf) if top.is_finite() else (math.inf if top > 0 else -math.inf)
 
 
 def float_below(value: Ball | Fraction) -> float:
@@ -60,7 +60,9 @@ def float_below(value: Ball | Fraction) -> float:
     if value.is_nan():
         return -math.inf
     bottom = value.lower()
-    return _outward(_as_fraction(bottom), -math.inf) if bottom.is_finite() else (-math.inf if bottom < 0 else math.inf)
+    return (
+        _outward(exact_fraction(bottom), -math.inf) if bottom.is_finite() else (-math.inf if bottom < 0 else math.inf)
+    )
 
 
 def float_near(value: Ball | Fraction) -> float:
@@ -83,7 +85,8 @@ def _outward(value: Fraction, side: float) -> float:
     return near
 
 
-def _as_fraction(exact: Ball) -> Fraction:
+def exact_fraction(exact: Ball) -> Fraction:
+    """The rational value of a ball of radius 0, such as `x.lower()`; tiny ones keep only their sign and smallness."""
     # A denormal bound far below the smallest float would make an enormous denominator; its sign is enough.
     mantissa, exponent = (int(part) for part in exact.man_exp())
     if exponent < -20_000:

@@ -1,0 +1,102 @@
+"""Coins and choices with exact probabilities: rational, e^{−γ}, or proportional to e^{weight}.
+
+All are one comparison. With cumulative probabilities F_1 ≤ F_2 ≤ …, the choice is the number of F_i ≤ U. The filter is
+in integers: the first bits of U are compared with ⌊2^bits·F_i⌋; equal bits are a doubt, decided with more bits of U.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.errors import ParameterError
+from quincunx.noise.bits import SecureBits, source
+from quincunx.noise.lazy import LazyUniform, decide
+from quincunx.noise.shape import Size, shaped
+from quincunx.numbers import (
+    Ball,
+    Exact,
+    Log,
+    ball,
+    exact_fraction,
+    float_near,
+    non_negative,
+    precision,
+    probability,
+    rational,
+)
+
+Cumulative = Callable[[], Sequence[Ball | Fraction]]
+# Balls of the table hold this many bits below the prefix.
+_TABLE_PRECISION = 256
+
+
+def bernoulli(p: object, size: Size = None) -> Any:
+    """True with probability `p`, exact as typed. `size` is a length, a shape, or None for one Python bool."""
+    chance = probability(p, "p")
+    return shaped(size, lambda count: choose(source(), lambda: [chance], count) == 0)
+
+
+def bernoulli_exp(gamma: object, size: Size = None) -> Any:
+    """True with probability e^{−gamma}, gamma ≥ 0, exact as typed. `size` as in `bernoulli`."""
+    exponent = non_negative(gamma, "gamma")
+    return shaped(size, lambda count: choose(source(), lambda: [(-ball(exponent)).exp()], count) == 0)
+
+
+def choice(log_weights: Sequence[object], size: Size = None) -> Any:
+    """Index i with probability proportional to e^{log_weights[i]}.
+
+    Each weight is an exact number as typed, or `numbers.Log(w)` for the weight w itself. `size` is a length, a shape,
+    or None for one Python int. Ties in U between neighbours do not exist: every draw is decided.
+    """
+    weights: list[Exact] = [
+        weight if isinstance(weight, Log) else rational(weight, "log_weights") for weight in log_weights
+    ]
+    if not weights:
+        raise ParameterError("nothing to choose from", where="log_weights", got="an empty list")
+
+    def cumulative() -> list[Ball]:
+        # Relative to one weight near the largest: no overflow, and all-equal weights are equal exactly.
+        sizes = [ball(weight) for weight in weights]
+        parts = [(size - sizes[top]).exp() if i != top else Ball(1) for i, size in enumerate(sizes)]
+        running, sums = Ball(0), []
+        for part in parts:
+            running = running + part
+            sums.append(running)
+        return [part / running for part in sums[:-1]]
+
+    top = max(range(len(weights)), key=lambda i: float_near(ball(weights[i])))
+    return shaped(size, lambda count: choose(source(), cumulative, count))
+
+
+def choose(bits: SecureBits, cumulative: Cumulative, count: int) -> NDArray[np.int64]:
+    """The number of `cumulative()` that are ≤ U, for `count` independent U."""
+    drop = np.uint64(64 - bits.prefix_bits)
+    with precision(_TABLE_PRECISION):
+        bounds = [_bracket(value, bits.prefix_bits) for value in cumulative()]
+    low = np.array([pair[0] for pair in bounds], dtype=np.uint64)
+    high = np.array([pair[1] for pair in bounds], dtype=np.uint64)
+    prefixes = bits.words(count) >> drop
+    chosen = np.searchsorted(high, prefixes, side="left").astype(np.int64)
+    for index in np.flatnonzero(chosen != np.searchsorted(low, prefixes, side="right")):
+        bits.fallbacks += 1
+        uniform = LazyUniform(bits, int(prefixes[index]), bits.prefix_bits)
+        chosen[index] = decide(partial(_count_below, cumulative, uniform), uniform)
+    return chosen
+
+
+def _bracket(value: Ball | Fraction, bits: int) -> tuple[int, int]:
+    # ⌊2^bits·F⌋ from both ends of its ball: F may be a dyadic fraction that no ball can recognise.
+    scaled = (ball(value) if isinstance(value, Fraction) else value) * (1 << bits)
+    return math.floor(exact_fraction(scaled.lower())), math.floor(exact_fraction(scaled.upper()))
+
+
+def _count_below(cumulative: Cumulative, uniform: LazyUniform) -> int | None:
+    answers = [uniform.at_least(value) for value in cumulative()]
+    return None if None in answers else sum(bool(answer) for answer in answers)
