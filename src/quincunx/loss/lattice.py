@@ -1,0 +1,84 @@
+"""Losses that take finitely many, equally spaced values: randomized response and the discrete Laplace mechanism.
+
+With x = e^{−unit}, n steps of the discrete Laplace law have the loss (n − 2j)·unit with probability 1/(1+x) for j = 0,
+(1−x)/(1+x)·x^j for 0 < j < n, and x^n/(1+x) for j = n. One step is randomized response. Compositions of one unit stay
+on its lattice: their probabilities are the coefficients of a product of polynomials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from flint import arb_poly
+
+from quincunx.loss.law import Bounds, Law, Profile, Terms
+from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
+from quincunx.numbers import Ball, Exact, ball, precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatticeLaw(Law):
+    """`steps` steps of length `unit` > 0: the discrete Laplace law against its shift, P(k) ∝ e^{−unit·|k|}.
+
+    `unit` is 1/t for noise of scale t lattice steps, or ln(p/(1−p)) for randomized response, both exact. One coordinate
+    that moves n steps dominates any integer vector of ℓ1 length n (lattice.md).
+    """
+
+    unit: Exact
+    steps: int
+
+    def pure(self) -> Ball:
+        """steps·unit."""
+        return ball(self.unit) * self.steps
+
+    def zcdp(self) -> Bounds:
+        """At most ε·tanh(ε/2), which every ε-DP pair satisfies, with equality at one step; at least D_1."""
+        unit = ball(self.unit)
+        epsilon = unit * self.steps
+        ceiling = epsilon * (epsilon / 2).tanh()
+        return (ceiling if self.steps == 1 else _divergence(unit, self.steps)), ceiling
+
+    def group(self, k: int) -> LatticeLaw:
+        """k times as many steps."""
+        return LatticeLaw(unit=self.unit, steps=self.steps * k)
+
+    def family(self) -> Hashable:
+        """One unit, one lattice."""
+        return ("lattice", self.unit)
+
+    def profile(self, terms: Terms) -> Profile | None:
+        """The exact sum over the lattice of the composition."""
+        laws = tuple((cast(LatticeLaw, law).steps, count) for law, count in terms)
+        degree = sum(steps * count for steps, count in laws)
+        return _spectrum(self.unit, laws) if degree <= MAX_ATOMS else None
+
+    def covers(self, mine: Terms, theirs: Terms) -> bool:
+        """One law covers every composition whose steps add up to no more (lattice.md)."""
+        if len(mine) == 1 and mine[0][1] == 1:
+            return self.steps >= sum(cast(LatticeLaw, law).steps * count for law, count in theirs)
+        return mine == theirs
+
+
+def _probabilities(unit: Ball, steps: int) -> list[Ball]:
+    x = (-unit).exp()
+    inside = (1 - x) / (1 + x)
+    return [1 / (1 + x), *(inside * x**j for j in range(1, steps)), x**steps / (1 + x)]
+
+
+def _divergence(unit: Ball, steps: int) -> Ball:
+    terms = (p * unit * (steps - 2 * j) for j, p in enumerate(_probabilities(unit, steps)))
+    return sum(terms, Ball(0))
+
+
+@lru_cache(maxsize=64)
+def _spectrum(unit: Exact, laws: tuple[tuple[int, int], ...]) -> Spectrum:
+    with precision(PRECISION):
+        step = ball(unit)
+        product = arb_poly([1])
+        for steps, count in laws:
+            product = product * arb_poly(_probabilities(step, steps)) ** count
+        degree = sum(steps * count for steps, count in laws)
+        return Spectrum.of(product.coeffs(), top=step * degree, gap=2 * step, missing=Ball(0))

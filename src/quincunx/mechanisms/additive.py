@@ -1,0 +1,141 @@
+"""What all additive lattice mechanisms share: x ↦ x + K·step, K symmetric integer noise with a known tail.
+
+Values are integers that count lattice steps: the value x stands for x·step in the data's own unit, in which `scale`,
+`sigma`, `sensitivity`, `error` and `variance` are stated.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.errors import DataError, ParameterError
+from quincunx.finite import Mechanism as FiniteMechanism
+from quincunx.loss import Loss
+from quincunx.numbers import Ball, ball, float_above, positive_integer, precision, rational
+
+# Sums are clamped here, not noise: x + K with |x| ≤ LIMIT and K clamped to int64 has the same clamped sum as the exact
+# K, because 2^63 − 1 − LIMIT > LIMIT. So clamping is post-processing of the exact sum.
+LIMIT: Final = 2**62 - 1
+_PRECISION: Final = 512
+
+
+class Additive(ABC):
+    """An additive mechanism on the lattice step·ℤ. Subclasses say how they draw, what they leak and their tail."""
+
+    __slots__ = ()
+    step: Fraction
+    # The norm in which `sensitivity` is measured: 1 or 2.
+    norm: ClassVar[int]
+
+    @property
+    @abstractmethod
+    def loss(self) -> Loss:
+        """What one answer leaks when the true value moves by `sensitivity`."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of the output in the data's unit, squared."""
+
+    @abstractmethod
+    def _draw(self, count: int) -> NDArray[np.int64]:
+        """`count` independent draws of K."""
+
+    @abstractmethod
+    def _tail(self, m: int) -> Ball:
+        """P(|K| > m) for m ≥ 0, at the working precision."""
+
+    def sample(self, values: object) -> Any:
+        """The noisy values: an int64 array of the shape of `values`, or an int for an int.
+
+        `values` are integers that count lattice steps. They, and the results, are clamped to ±(2^62 − 1).
+        """
+        exact, scalar = lattice_values(values, type(self).__name__)
+        noise = self._draw(exact.size).reshape(exact.shape)
+        noisy = np.clip(noise, -LIMIT - exact, LIMIT - exact) + exact
+        return int(noisy[()]) if scalar else noisy
+
+    def error(self, beta: object, size: object = 1) -> float:
+        """The smallest a such that, with probability at least 1 − beta, all of `size` answers are within a.
+
+        In the data's unit; exact for the lattice law: a is a whole number of steps.
+        """
+        risk, count = rational(beta, "beta"), positive_integer(size, "size")
+        if not 0 < risk < 1:
+            hint = "beta = 0.05 asks for 95 % confidence."
+            raise ParameterError("must be between 0 and 1, both excluded", where="beta", got=str(risk)[:40], hint=hint)
+
+        def enough(m: int) -> bool:
+            # ln(1 − tail)·size ≥ ln(1 − beta), in logarithms so that a huge size keeps its digits.
+            tail = self._tail(m)
+            return bool(tail < 1 and (-tail).log1p() * count >= (-ball(risk)).log1p())
+
+        with precision(_PRECISION):
+            high = 0 if enough(0) else 1
+            while high and not enough(high):
+                high *= 2
+            low = high // 2
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if enough(middle) else (middle, high)
+        return float_above(high * self.step)
+
+    def finite(self, inputs: Sequence[int], reach: int = 40) -> FiniteMechanism:
+        """The exact output law for each of `inputs`, with answers clamped `reach` steps beyond the inputs' range.
+
+        Clamping is post-processing, so this small world leaks no more than the mechanism.
+        """
+        if not inputs:
+            raise DataError("needs at least one input", where="finite", got="an empty list")
+        low, high = min(inputs) - reach, max(inputs) + reach
+        with precision(_PRECISION):
+            tails = [self._tail(m) for m in range(high - low + 1)]
+            # P(K ≥ k) for k = 0, 1, …
+            at_least = [1 - tails[0] / 2, *(tail / 2 for tail in tails)]
+
+            def mass(k: int) -> Ball:
+                return 1 - tails[0] if k == 0 else (tails[abs(k) - 1] - tails[abs(k)]) / 2
+
+            return FiniteMechanism(
+                {
+                    x: {
+                        low: at_least[x - low],
+                        **{y: mass(y - x) for y in range(low + 1, high)},
+                        high: at_least[high - x],
+                    }
+                    for x in inputs
+                }
+            )
+
+
+def lattice_values(values: object, where: str) -> tuple[NDArray[np.int64], bool]:
+    """`values` as an int64 array clamped to ±LIMIT, and whether they were one number. Types decide, never values."""
+    hint = "Values count lattice steps: divide by the step and take the floor before the mechanism."
+    if isinstance(values, np.ndarray | np.generic):
+        if values.dtype.kind not in "iu":
+            raise DataError("values must be integers", where=where, got=f"an array of {values.dtype}", hint=hint)
+        exact = np.clip(values, max(-LIMIT, np.iinfo(values.dtype).min), min(LIMIT, np.iinfo(values.dtype).max))
+        array = np.asarray(exact).astype(np.int64)
+    else:
+        nested = _clamped(values, where, hint)
+        try:
+            array = np.array(nested, dtype=np.int64)
+        except ValueError:
+            raise DataError("rows must have equal lengths", where=where, got="a ragged list") from None
+    if array.size == 0:
+        raise DataError("there is nothing to release", where=where, got=f"an array of shape {array.shape}")
+    return array, array.ndim == 0
+
+
+def _clamped(values: object, where: str, hint: str) -> Any:
+    if isinstance(values, int | np.integer) and not isinstance(values, bool):
+        return max(-LIMIT, min(int(values), LIMIT))
+    if isinstance(values, list | tuple):
+        return [_clamped(value, where, hint) for value in values]
+    raise DataError("values must be integers", where=where, got=type(values).__name__, hint=hint)

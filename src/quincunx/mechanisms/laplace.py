@@ -1,0 +1,53 @@
+"""The Laplace mechanism, rounded to a lattice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx import noise
+from quincunx.loss import LaplaceLaw, Loss
+from quincunx.mechanisms.additive import Additive
+from quincunx.numbers import Ball, ball, float_near, positive, precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class Laplace(Additive):
+    """round(x + Z) to the lattice `step`·ℤ, Z of density e^{−|z|/scale}/(2·scale) in every coordinate.
+
+    `scale` and `sensitivity` are in the data's unit; `sensitivity` is the ℓ1 distance that counts as input distance 1,
+    so that ε = sensitivity/scale. Rounding is post-processing: `.loss` is the continuous law's.
+    """
+
+    scale: Fraction
+    sensitivity: Fraction
+    step: Fraction
+    norm: ClassVar[int] = 1
+
+    def __init__(self, *, scale: object, sensitivity: object = 1, step: object = 1) -> None:
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        object.__setattr__(self, "step", positive(step, "step"))
+
+    @property
+    def loss(self) -> Loss:
+        """That of continuous Laplace noise at ε = sensitivity/scale, which dominates the rounded output."""
+        return Loss.of(LaplaceLaw(epsilon=self.sensitivity / self.scale))
+
+    @property
+    def variance(self) -> float:
+        """h²·cosh s/(2·sinh² s) with s = h/(2·scale), h = step."""
+        with precision(128):
+            s = ball(self.step / (2 * self.scale))
+            return float_near(ball(self.step**2) * s.cosh() / (2 * s.sinh() ** 2))
+
+    def _draw(self, count: int) -> NDArray[np.int64]:
+        return np.asarray(noise.rounded_laplace(self.scale / self.step, count))
+
+    def _tail(self, m: int) -> Ball:
+        # |K| > m iff |Z| ≥ (m + 1/2)·step.
+        return (-ball((m + Fraction(1, 2)) * self.step / self.scale)).exp()
