@@ -36,7 +36,7 @@ class DiscreteGaussianLaw(Law):
 
     def zcdp(self) -> Bounds:
         """shift²/(2·sigma2) (Canonne, Kamath and Steinke 2020, Theorem 4)."""
-        rho = ball(Fraction(self.shift**2) / (2 * self.sigma2))
+        rho = self.shift**2 / (2 * self.sigma2)
         return rho, rho
 
     def group(self, k: int) -> DiscreteGaussianLaw:

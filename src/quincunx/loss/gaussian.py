@@ -27,8 +27,7 @@ class GaussianLaw(Law):
 
     def zcdp(self) -> Bounds:
         """μ²/2: D_α = α·μ²/2 for every α (Bun and Steinke 2016, Lemma 2.4)."""
-        rho = ball(self.mu2 / 2)
-        return rho, rho
+        return self.mu2 / 2, self.mu2 / 2
 
     def group(self, k: int) -> GaussianLaw:
         """k·μ."""
@@ -55,7 +54,7 @@ def _total(terms: Terms) -> Fraction:
 class _GaussianProfile:
     mu2: Fraction
 
-    def delta(self, epsilon: Ball) -> Bounds:
+    def delta(self, epsilon: Ball) -> tuple[Ball, Ball]:
         # Balle and Wang 2018, Theorem 8. The difference cancels: raise the precision until it has 40 bits of its own.
         for bits in (128, 512, 2048):
             with precision(bits):

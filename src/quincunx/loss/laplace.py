@@ -20,9 +20,9 @@ class LaplaceLaw(Law):
 
     epsilon: Fraction
 
-    def pure(self) -> Ball:
+    def pure(self) -> Fraction:
         """ε."""
-        return ball(self.epsilon)
+        return self.epsilon
 
     def zcdp(self) -> Bounds:
         """ε + e^{−ε} − 1, the limit of D_α/α at α = 1, where it is largest (laplace.md)."""
@@ -52,7 +52,7 @@ class LaplaceLaw(Law):
 class _LaplaceProfile:
     epsilon: Fraction
 
-    def delta(self, epsilon: Ball) -> Bounds:
+    def delta(self, epsilon: Ball) -> tuple[Ball, Ball]:
         # δ(s) = 1 − e^{(s−ε)/2} for 0 ≤ s ≤ ε and 0 beyond; the maximum with 0 joins both.
         value = (-((epsilon - ball(self.epsilon)) / 2).expm1()).max(Ball(0))
         return value, value

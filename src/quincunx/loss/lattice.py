@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import cast
 
 from flint import arb_poly
 
-from quincunx.loss.law import Bounds, Law, Profile, Terms
+from quincunx.loss.law import Bounds, Law, Profile, Real, Terms
 from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
 from quincunx.numbers import Ball, Exact, ball, precision
 
@@ -30,9 +31,9 @@ class LatticeLaw(Law):
     unit: Exact
     steps: int
 
-    def pure(self) -> Ball:
+    def pure(self) -> Real:
         """steps·unit."""
-        return ball(self.unit) * self.steps
+        return self.unit * self.steps if isinstance(self.unit, Fraction) else ball(self.unit) * self.steps
 
     def zcdp(self) -> Bounds:
         """At most ε·tanh(ε/2), which every ε-DP pair satisfies, with equality at one step; at least D_1."""

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
+from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from quincunx.numbers import Ball
 
-# Balls around a lower and an upper bound: the lower end of the first and the upper end of the second are certain.
-Bounds: TypeAlias = tuple[Ball, Ball]
+# Exact where it is rational, so that equal budgets compare equal.
+Real: TypeAlias = Fraction | Ball
+# A lower and an upper bound: the lower end of the first and the upper end of the second are certain.
+Bounds: TypeAlias = tuple[Real, Real]
 
 
 class Profile(Protocol):
     """δ as a function of ε for a fixed composition."""
 
-    def delta(self, epsilon: Ball) -> Bounds:
+    def delta(self, epsilon: Ball) -> tuple[Ball, Ball]:
         """Certified bounds on the smallest δ at ε ≥ 0."""
         ...
 
@@ -28,8 +31,8 @@ class Law(ABC):
     """A dominating pair: an immutable, hashable value."""
 
     @abstractmethod
-    def pure(self) -> Ball:
-        """A ball around the largest absolute log-likelihood ratio; +∞ where it is unbounded."""
+    def pure(self) -> Real:
+        """The largest absolute log-likelihood ratio; +∞ where it is unbounded."""
 
     @abstractmethod
     def zcdp(self) -> Bounds:

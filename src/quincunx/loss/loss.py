@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
 from quincunx.errors import DataError, ParameterError
 from quincunx.loss.convert import delta_from_pure, delta_from_zcdp
-from quincunx.loss.law import Bounds, Law, Profile, Terms
+from quincunx.loss.law import Bounds, Law, Profile, Real, Terms
 from quincunx.loss.stated import Largest
 from quincunx.numbers import (
     Ball,
@@ -106,7 +107,7 @@ class Loss:
 
     def pure_bounds(self) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ε with δ = 0."""
-        return _bounds(lambda: (self.pure_ball(), self.pure_ball()))
+        return _bounds(lambda: (self.total_pure(),) * 2)
 
     def zcdp(self) -> float:
         """A ρ such that the loss is ρ-zCDP: D_α ≤ ρ·α for every α > 1."""
@@ -114,7 +115,7 @@ class Loss:
 
     def zcdp_bounds(self) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ρ."""
-        return _bounds(self.zcdp_balls)
+        return _bounds(self.total_zcdp)
 
     def delta(self, epsilon: object) -> float:
         """A δ such that the loss is (ε, δ)."""
@@ -141,17 +142,18 @@ class Loss:
             lower = _last(lambda e: bool(self.delta_balls(Ball(e))[0] > goal), upper)
         return lower, upper
 
-    def pure_ball(self) -> Ball:
-        """A ball around the total ε."""
-        return sum((law.pure() * count for law, count in self.terms), Ball(0))
+    def total_pure(self) -> Real:
+        """The total ε: exact where all of it is rational, else a ball at the working precision."""
+        return _total_pure(self.terms)
 
-    def zcdp_balls(self) -> Bounds:
-        """Balls around a lower and an upper bound on the total ρ."""
+    def total_zcdp(self) -> Bounds:
+        """A lower and an upper bound on the total ρ, exact where rational."""
         bounds = [(law.zcdp(), count) for law, count in self.terms]
-        lower = sum((floor * count for (floor, _), count in bounds), Ball(0))
-        return lower, sum((ceiling * count for (_, ceiling), count in bounds), Ball(0))
+        return _sum(floor * count for (floor, _), count in bounds), _sum(
+            ceiling * count for (_, ceiling), count in bounds
+        )
 
-    def delta_balls(self, epsilon: Ball) -> Bounds:
+    def delta_balls(self, epsilon: Ball) -> tuple[Ball, Ball]:
         """Balls around bounds on δ(ε): exact where the composition has a profile, else far apart."""
         families = self._families()
         profile = _profile(families[0]) if len(families) == 1 else None
@@ -160,7 +162,8 @@ class Loss:
             return low.max(Ball(0)), high.max(Ball(0)).min(Ball(1))
         if not self.terms:
             return Ball(0), Ball(0)
-        ceiling = delta_from_pure(self.pure_ball(), epsilon).min(delta_from_zcdp(self.zcdp_balls()[1], epsilon))
+        ceiling = delta_from_pure(_ball(self.total_pure()), epsilon)
+        ceiling = ceiling.min(delta_from_zcdp(_ball(self.total_zcdp()[1]), epsilon))
         ceiling = ceiling.min(self._one_profile_ceiling(families, epsilon))
         # Leaving out all but one law is post-processing, so its δ is a lower bound.
         floor = Ball(0)
@@ -172,11 +175,12 @@ class Loss:
 
     def _one_profile_ceiling(self, families: list[Terms], epsilon: Ball) -> Ball:
         # (ε₀, 0) composed with (ε − ε₀, δ) is (ε, δ): spend the pure terms first, and ask the one that is not pure.
-        unbounded = [terms for terms in families if not _total_pure(terms).is_finite()]
+        unbounded = [terms for terms in families if not _ball(_total_pure(terms)).is_finite()]
         if len(unbounded) != 1:
             return Ball(1)
         profile = _profile(unbounded[0])
-        rest = epsilon - sum((_total_pure(terms) for terms in families if terms is not unbounded[0]), Ball(0))
+        spent = _sum(_total_pure(terms) for terms in families if terms is not unbounded[0])
+        rest = epsilon - _ball(spent)
         return profile.delta(rest)[1] if profile is not None and rest >= 0 else Ball(1)
 
     def _families(self) -> list[Terms]:
@@ -219,8 +223,22 @@ def _profile(terms: Terms) -> Profile | None:
     return terms[0][0].profile(terms)
 
 
-def _total_pure(terms: Terms) -> Ball:
-    return sum((law.pure() * count for law, count in terms), Ball(0))
+def _total_pure(terms: Terms) -> Real:
+    return _sum(law.pure() * count for law, count in terms)
+
+
+def _ball(value: Real) -> Ball:
+    return ball(value) if isinstance(value, Fraction) else value
+
+
+def _sum(values: Iterable[Real]) -> Real:
+    exact, rough = Fraction(0), None
+    for value in values:
+        if isinstance(value, Fraction):
+            exact += value
+        else:
+            rough = value if rough is None else rough + value
+    return exact if rough is None else ball(exact) + rough
 
 
 def _bounds(question: Callable[[], Bounds]) -> tuple[float, float]:

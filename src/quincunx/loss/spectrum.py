@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quincunx.loss.law import Bounds
 from quincunx.numbers import Ball, float_near, precision
 
 PRECISION: Final = 256
@@ -40,7 +39,7 @@ class Spectrum:
             factor = factor * ratio
         return cls(top, gap, missing, tuple(mass), tuple(tilted))
 
-    def delta(self, epsilon: Ball) -> Bounds:
+    def delta(self, epsilon: Ball) -> tuple[Ball, Ball]:
         """Certified bounds on δ(ε)."""
         with precision(PRECISION):
             # About the number of atoms with a loss above ε; two on either side make sure of the true one.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from quincunx.loss.law import Bounds, Law, Profile, Terms
+from quincunx.loss.law import Bounds, Law, Profile, Real, Terms
 from quincunx.numbers import Ball, ball, float_above
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ class StatedLaw(Law):
     epsilon: Fraction | None
     rho: Fraction
 
-    def pure(self) -> Ball:
+    def pure(self) -> Real:
         """ε, as stated."""
-        return Ball.pos_inf() if self.epsilon is None else ball(self.epsilon)
+        return Ball.pos_inf() if self.epsilon is None else self.epsilon
 
     def zcdp(self) -> Bounds:
         """Somewhere from 0 to ρ."""
-        return Ball(0), ball(self.rho)
+        return Fraction(0), self.rho
 
     def group(self, k: int) -> StatedLaw:
         """kε and k²ρ."""
@@ -56,13 +56,14 @@ class Largest(Law):
 
     alternatives: tuple[Loss, ...]
 
-    def pure(self) -> Ball:
+    def pure(self) -> Real:
         """The largest ε."""
-        return _largest((loss.pure_ball(), Ball(0)) for loss in self.alternatives)[0]
+        return _largest(loss.total_pure() for loss in self.alternatives)
 
     def zcdp(self) -> Bounds:
         """The largest ρ."""
-        return _largest(loss.zcdp_balls() for loss in self.alternatives)
+        bounds = [loss.total_zcdp() for loss in self.alternatives]
+        return _largest(low for low, _ in bounds), _largest(high for _, high in bounds)
 
     def group(self, k: int) -> StatedLaw:
         """A chain of k neighbours may take another alternative at each step: only the parameters remain."""
@@ -80,13 +81,20 @@ class Largest(Law):
         """The largest δ of the alternatives, for one use."""
         return self if len(terms) == 1 and terms[0][1] == 1 else None
 
-    def delta(self, epsilon: Ball) -> Bounds:
+    def delta(self, epsilon: Ball) -> tuple[Ball, Ball]:
         """The largest δ(ε) of the alternatives."""
-        return _largest(loss.delta_balls(epsilon) for loss in self.alternatives)
+        low, high = Ball(0), Ball(0)
+        for loss in self.alternatives:
+            lower, upper = loss.delta_balls(epsilon)
+            low, high = low.max(lower), high.max(upper)
+        return low, high
 
 
-def _largest(values: Iterable[Bounds]) -> Bounds:
-    low, high = Ball(0), Ball(0)
-    for lower, upper in values:
-        low, high = low.max(lower), high.max(upper)
-    return low, high
+def _largest(values: Iterable[Real]) -> Real:
+    exact, rough = Fraction(0), Ball(0)
+    for value in values:
+        if isinstance(value, Fraction):
+            exact = max(exact, value)
+        else:
+            rough = rough.max(value)
+    return exact if rough <= ball(exact) else rough.max(ball(exact))

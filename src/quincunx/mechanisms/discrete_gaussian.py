@@ -90,15 +90,15 @@ class DiscreteGaussian(Additive):
         if lattice2 > _SUMMED:
             # P(K ≥ m + 1) ≤ P(N > m) for N normal of variance σ² (Canonne, Kamath and Steinke 2020, Proposition 25).
             return Ball(0).union((2 * normal_tail(m / ball(lattice2).sqrt())).min(Ball(1)))
-        tails = _tails(lattice2)
-        return tails[m] if m < len(tails) else Ball(0).union(tails[-1])
+        # From the far end inwards: sums that start 25σ beyond m keep the digits of the tail at m.
+        margin = math.isqrt(math.ceil(lattice2 * 640)) + 2
+        return _tails(lattice2, margin * (m // margin + 2))[m]
 
 
 @lru_cache(maxsize=16)
-def _tails(sigma2: Fraction) -> list[Ball]:
-    # P(|K| > m) for m = 0, 1, …, summed from the far end, where the terms are small.
+def _tails(sigma2: Fraction, reach: int) -> list[Ball]:
+    # P(|K| > m) for m = 0 … reach.
     with precision(512):
-        reach = math.isqrt(math.ceil(sigma2 * 640)) + 2
         weights, beyond = gaussian_weights(sigma2, reach)
         sums = [beyond]
         for weight in reversed(weights[1:]):

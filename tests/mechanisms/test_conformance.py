@@ -1,0 +1,198 @@
+"""What every registered mechanism must satisfy, over edge-loaded parameters."""
+
+import copy
+import dataclasses
+import inspect
+import math
+import pickle
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import quincunx as qx
+from quincunx.loss import Loss
+from quincunx.mechanisms.additive import LIMIT, Additive
+from quincunx.noise.testing import KeyedBits
+from quincunx.numbers import float_above, float_near, precision
+
+from .grid import ADDITIVE, ALL
+
+DRAWS = 200_000
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+def test_frozen_equal_and_rebuilt_by_repr(mechanism: object) -> None:
+    names = {name: getattr(qx.mechanisms, name) for name in qx.mechanisms.__all__} | {"Fraction": Fraction}
+    assert eval(repr(mechanism), names) == mechanism
+    assert hash(copy.deepcopy(mechanism)) == hash(mechanism)
+    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+    field = dataclasses.fields(mechanism)[0].name  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        setattr(mechanism, field, 1)
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+def test_loss_obeys_the_algebra(mechanism: Additive) -> None:
+    loss = mechanism.loss
+    assert 3 * loss == loss + loss + loss
+    for delta in ("1e-9", "1e-3"):
+        low, high = loss.epsilon_bounds(delta)
+        assert 0 <= low <= high
+    assert loss.group(2).zcdp() >= 2 * loss.zcdp_bounds()[0] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)
+def test_more_sensitivity_leaks_more_and_more_noise_leaks_less(mechanism: Additive) -> None:
+    fields = {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism)}  # type: ignore[arg-type]
+    sensitivity = "sensitivity" if "sensitivity" in fields else "sensitivity2"
+    noise = "scale" if "scale" in fields else "sigma2"
+    louder = type(mechanism)(**fields | {sensitivity: 4 * fields[sensitivity]})
+    quieter = type(mechanism)(**fields | {noise: 4 * fields[noise]})
+    assert quieter.loss.zcdp() < mechanism.loss.zcdp() < louder.loss.zcdp()
+    assert quieter.variance > mechanism.variance
+    assert quieter.error(beta="0.05") >= mechanism.error(beta="0.05")
+
+
+@pytest.mark.usefixtures("stream")
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)
+def test_the_sampler_fits_its_own_variance_and_error(mechanism: Additive) -> None:
+    """False-alarm rate: each assertion below 1e-9."""
+    draws = mechanism.sample(np.zeros(DRAWS, dtype=np.int64))
+    step = float(mechanism.step)
+    with precision(128):
+        tails = [float_near(mechanism._tail(m)) for m in range(4)]
+    for m, tail in enumerate(tails):
+        beyond = int(np.sum(np.abs(draws) > m))
+        assert stats.binomtest(beyond, DRAWS, min(max(tail, 0.0), 1.0)).pvalue > 1e-10
+    # Six standard errors of a sample variance, whose own variance is (κ − 1)/n·var², κ ≤ 9 for a lattice law as wide as
+    # one step, is 6·√(8/200,000) = 4 %; narrower laws are tested by their tails alone.
+    if mechanism.variance > 4 * step**2:
+        assert draws.var() * step**2 == pytest.approx(mechanism.variance, rel=0.04)
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)
+@pytest.mark.parametrize(("beta", "size"), [("0.05", 1), ("0.05", 8), ("0.3", 1), ("1e-9", 1000)])
+def test_error_is_the_smallest_that_covers(mechanism: Additive, beta: str, size: int) -> None:
+    steps = Fraction(mechanism.error(beta=beta, size=size)) / mechanism.step
+    m = round(steps)
+    # `error` is a float above m·step: at most an ulp off.
+    assert abs(steps - m) <= m * Fraction(1, 2**50)
+    with precision(256):
+        covered = [float_near((1 - mechanism._tail(k)) ** size) for k in (m, max(m - 1, 0))]
+    assert covered[0] >= 1 - float(beta) - 1e-12
+    if m > 0:
+        assert covered[1] < 1 - float(beta) + 1e-12
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)
+def test_finite_model_is_a_law_and_matches_the_tail(mechanism: Additive) -> None:
+    world = mechanism.finite([0, 3], reach=5)
+    for x in (0, 3):
+        assert sum(float_near(p) for p in world.law(x)) == pytest.approx(1, abs=1e-12)
+    with precision(256):
+        beyond = float_near(mechanism._tail(4))
+        ends = float_near(world.probability(0, -5)) + sum(float_near(world.probability(0, y)) for y in range(5, 9))
+    assert ends == pytest.approx(beyond, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)
+def test_sums_are_clamped_and_never_wrapped(mechanism: Additive) -> None:
+    extremes = [2**63 - 1, -(2**63), 2**62, 10**30, -(10**30), 0]
+    noisy = mechanism.sample(extremes)
+    assert noisy.dtype == np.int64
+    assert np.all(np.abs(noisy) <= LIMIT)
+    assert np.all(mechanism.sample(np.array([2**64 - 1], dtype=np.uint64)) <= LIMIT)
+    # Far from zero the sign is the input's: noise of these scales never crosses 2^62.
+    assert noisy[0] > 0 > noisy[1]
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)
+def test_shapes_and_types_come_back(mechanism: Additive) -> None:
+    assert isinstance(mechanism.sample(3), int)
+    assert isinstance(mechanism.sample(np.int32(3)), int)
+    assert mechanism.sample([[1, 2], [3, 4]]).shape == (2, 2)
+    assert mechanism.sample(np.zeros((2, 3, 1), dtype=np.int8)).shape == (2, 3, 1)
+    assert mechanism.sample((5,)).dtype == np.int64
+
+
+BAD_VALUES = [
+    1.0,
+    [1.5],
+    [1, 2.0],
+    [True, False],
+    True,
+    "3",
+    None,
+    [],
+    [[]],
+    [[1], [2, 3]],
+    np.array([1.0]),
+    np.array([True]),
+    np.array([], dtype=np.int64),
+    np.array(["a"]),
+    np.array([1, 2], dtype=object),
+    {1: 2},
+    float("nan"),
+    [None],
+]
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE[::5], ids=repr)
+@pytest.mark.parametrize("values", BAD_VALUES, ids=repr)
+def test_bad_values_are_refused_and_nothing_is_drawn(mechanism: Additive, values: object, stream: KeyedBits) -> None:
+    with pytest.raises(qx.errors.DataError) as caught:
+        mechanism.sample(values)
+    assert caught.value.where == type(mechanism).__name__
+    # Nothing was drawn: the stream still stands at its first word.
+    first = int(stream.words(1)[0])
+    assert first == int(type(stream)(stream._key).words(1)[0])
+
+
+def test_messages_never_hold_a_value() -> None:
+    secret = 987654321.5
+    for mechanism in ADDITIVE[:1]:
+        with pytest.raises(qx.errors.DataError) as caught:
+            mechanism.sample([secret])
+        assert "987654321" not in str(caught.value)
+
+
+@pytest.mark.parametrize("beta", [0, 1, -0.1, "nan", None, 2])
+def test_bad_beta(beta: object) -> None:
+    with pytest.raises(qx.errors.ParameterError):
+        ADDITIVE[0].error(beta=beta)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "nan", None, True])
+def test_bad_error_size(size: object) -> None:
+    with pytest.raises(qx.errors.ParameterError):
+        ADDITIVE[0].error(beta="0.05", size=size)
+
+
+def test_finite_needs_an_input() -> None:
+    with pytest.raises(qx.errors.DataError):
+        ADDITIVE[0].finite([])
+
+
+def test_every_mechanism_is_in_the_grid_and_has_a_note_and_a_test() -> None:
+    classes = {
+        value
+        for name in qx.mechanisms.__all__
+        if inspect.isclass(value := getattr(qx.mechanisms, name)) and hasattr(value, "sample")
+    }
+    assert classes == {type(mechanism) for mechanism in ALL}
+    room = Path(inspect.getfile(qx.mechanisms)).parent
+    for kind in classes:
+        stem = kind.__module__.rsplit(".", 1)[1]
+        assert (room / f"{stem}.md").read_text(encoding="utf-8").count("**Claim.**") >= 1
+        assert (Path(__file__).parent / f"test_{stem}.py").exists()
+
+
+def test_loss_is_a_loss_and_pure_only_where_it_is() -> None:
+    for mechanism in ALL:
+        assert isinstance(mechanism.loss, Loss)
+        gaussian = "Gaussian" in type(mechanism).__name__
+        assert math.isinf(mechanism.loss.pure()) == gaussian
+        assert float_above(Fraction(0)) == 0.0

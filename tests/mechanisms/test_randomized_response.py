@@ -1,0 +1,138 @@
+"""Binary randomized response and its unbiased estimator."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import quincunx as qx
+from quincunx.loss import LatticeLaw, Loss
+from quincunx.mechanisms import RandomizedResponse
+from quincunx.numbers import Log
+
+
+def test_loss_is_the_absolute_log_odds() -> None:
+    assert RandomizedResponse(probability="3/4").loss == Loss.of(LatticeLaw(unit=Log(3), steps=1))
+    assert RandomizedResponse(probability="1/4").loss == RandomizedResponse(probability="3/4").loss
+    assert RandomizedResponse(probability="1/2").loss == Loss()
+
+
+def test_the_slides_example() -> None:
+    """Slides 000: T̄ = 0.45, p = 0.6 ⇒ 0.25."""
+    assert RandomizedResponse(probability=0.6).unbias(0.45) == Fraction(1, 4)
+
+
+@pytest.mark.parametrize("p", ["3/4", "0.1"])
+@pytest.mark.parametrize("truth", [(0, 0, 1), (1, 1, 1), (0, 1, 0, 1)])
+def test_the_estimator_is_unbiased_with_its_variance_by_enumeration(p: str, truth: tuple[int, ...]) -> None:
+    """Lemma 1.18 with the correction per respondent: over all 2^n coins, exactly."""
+    m, chance = RandomizedResponse(probability=p), Fraction(p)
+    mean = second = Fraction(0)
+    for coins in itertools.product((True, False), repeat=len(truth)):
+        weight = math.prod((chance if coin else 1 - chance for coin in coins), start=Fraction(1))
+        responses = [bit if coin else 1 - bit for bit, coin in zip(truth, coins, strict=True)]
+        value = m.estimate(responses).value
+        mean, second = mean + weight * value, second + weight * value**2
+    assert mean == Fraction(sum(truth), len(truth))
+    assert second - mean**2 == m.estimate(list(truth)).variance
+
+
+def test_the_misprinted_estimator_is_biased() -> None:
+    """With the correction applied once for all respondents, as printed, three respondents are already off."""
+    p, truth = Fraction(3, 4), (0, 0, 1)
+    mean = Fraction(0)
+    for coins in itertools.product((True, False), repeat=3):
+        weight = math.prod((p if coin else 1 - p for coin in coins), start=Fraction(1))
+        responses = sum(bit if coin else 1 - bit for bit, coin in zip(truth, coins, strict=True))
+        mean += weight * (responses + p - 1) / ((2 * p - 1) * 3)
+    assert mean != Fraction(1, 3)
+
+
+@pytest.mark.parametrize("p", ["3/4", "0.55", "0.1"])
+@pytest.mark.parametrize(("n", "ones"), [(1, 0), (10, 3), (40, 40)])
+@pytest.mark.parametrize("beta", ["0.05", "0.3"])
+def test_the_interval_covers_exactly_enough(p: str, n: int, ones: int, beta: str) -> None:
+    """Coverage from the exact law of the number of ones: a sum of two binomials."""
+    m, chance = RandomizedResponse(probability=p), float(Fraction(p))
+    half = m.error(beta=beta, size=n)
+    law = np.convolve(
+        stats.binom.pmf(range(ones + 1), ones, chance), stats.binom.pmf(range(n - ones + 1), n - ones, 1 - chance)
+    )
+    share = ones / n
+    covered = sum(
+        weight for count, weight in enumerate(law) if abs(float(m.unbias(Fraction(count, n))) - share) <= half + 1e-12
+    )
+    assert covered >= 1 - float(beta) - 1e-9
+
+
+def test_error_is_the_better_of_two_inequalities() -> None:
+    m = RandomizedResponse(probability="3/4")
+    assert m.error(beta="0.5", size=100) == pytest.approx(math.sqrt(3 / 16 / 100 / 0.25 / 0.5))
+    assert m.error(beta="0.001", size=100) == pytest.approx(math.sqrt(math.log(2000) / 200) / 0.5)
+
+
+@pytest.mark.usefixtures("stream")
+def test_sampling_flips_as_often_as_stated() -> None:
+    """False-alarm rate 1e-9."""
+    truth = np.arange(400_000).reshape(2, -1) % 2
+    answers = RandomizedResponse(probability="0.6").sample(truth)
+    assert answers.shape == truth.shape
+    assert answers.dtype == np.int64
+    assert set(np.unique(answers)) == {0, 1}
+    for bit in (0, 1):
+        agree = int(np.sum(answers[truth == bit] == bit))
+        assert stats.binomtest(agree, 200_000, 0.6).pvalue > 1e-9
+
+
+@pytest.mark.usefixtures("stream")
+def test_estimate_has_an_interval_around_its_value() -> None:
+    m = RandomizedResponse(probability="3/4")
+    estimate = m.estimate(m.sample([0, 1] * 500), beta="0.01")
+    assert estimate.low < float(estimate.value) < estimate.high
+    assert estimate.variance == Fraction(3, 4000)
+    assert m.variance == 0.75
+
+
+def test_the_finite_model_is_the_table() -> None:
+    world = RandomizedResponse(probability="3/4").finite()
+    assert world.probability(0, 0) == Fraction(3, 4)
+    assert world.probability(1, 0) == Fraction(1, 4)
+
+
+def test_fair_coins_estimate_nothing() -> None:
+    fair = RandomizedResponse(probability="1/2")
+    assert fair.variance == math.inf
+    assert set(np.unique(fair.sample([0, 1] * 20))) <= {0, 1}
+    for ask in (lambda: fair.estimate([0, 1]), lambda: fair.unbias("1/2"), lambda: fair.error(beta="0.05")):
+        with pytest.raises(qx.errors.ParameterError, match="no information"):
+            ask()
+
+
+@pytest.mark.parametrize("p", [0, 1, -1, 1.5, "nan", None, True, float("inf")])
+def test_bad_probabilities(p: object) -> None:
+    with pytest.raises(qx.errors.ParameterError, match="probability"):
+        RandomizedResponse(probability=p)
+
+
+@pytest.mark.parametrize("values", [[], 0.5, [0.5], "yes", None, np.array([0.0, 1.0]), np.array([], dtype=bool)])
+def test_bad_values(values: object) -> None:
+    m = RandomizedResponse(probability="3/4")
+    with pytest.raises(qx.errors.DataError):
+        m.sample(values)
+    with pytest.raises(qx.errors.DataError):
+        m.estimate(values)
+
+
+@pytest.mark.usefixtures("stream")
+def test_what_is_not_zero_counts_as_one() -> None:
+    """No value is refused after it was seen."""
+    assert RandomizedResponse(probability="0.999999999999").sample([7, -3, 0]).tolist() in ([1, 1, 0],)
+
+
+@pytest.mark.parametrize("beta", [0, 1, "nan", -1])
+def test_bad_beta(beta: object) -> None:
+    with pytest.raises(qx.errors.ParameterError):
+        RandomizedResponse(probability="3/4").error(beta=beta, size=3)
