@@ -1,0 +1,65 @@
+"""How commands speak: data on stdout, talk on stderr, one error shape, the exit codes of the error tree."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal
+from functools import wraps
+from typing import Annotated, NoReturn, ParamSpec
+
+import typer
+from rich.console import Console
+
+from quincunx.errors import QuincunxError
+
+P = ParamSpec("P")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for programs.")]
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console of the window's width; colour only on a terminal that wants it."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def print_json(value: object) -> None:
+    """One JSON value on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def shown_above(value: float, digits: int = 6) -> str:
+    """`value` as Python prints it, rounded up to `digits` significant digits: a bound stays a bound."""
+    if value == 0 or not math.isfinite(value):
+        return "∞" if value == math.inf else "0"
+    exact = Decimal(repr(value))
+    rounded = exact.quantize(Decimal((0, (1,), exact.adjusted() - digits + 1)), rounding=ROUND_CEILING)
+    return f"{rounded.normalize():f}" if 1e-4 <= value < 1e9 else f"{rounded.normalize()}"
+
+
+def fail(error: QuincunxError, *, as_json: bool) -> NoReturn:
+    """Say what is wrong, on stderr, and leave with the error's exit code."""
+    if as_json:
+        parts = {"what": error.what, "where": error.where, "got": error.got, "hint": error.hint}
+        shown = {"error": type(error).__name__, **{key: value for key, value in parts.items() if value}}
+        typer.echo(json.dumps(shown, ensure_ascii=False), err=True)
+    else:
+        where = f"{error.where}: " if error.where else ""
+        typer.echo(f"error: {where}{error.what}" + (f"; got {error.got}" if error.got else ""), err=True)
+        if error.hint:
+            typer.echo(f"hint: {error.hint}", err=True)
+    raise typer.Exit(error.exit_code)
+
+
+def reports_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn every error of the library into one message and its exit code."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except QuincunxError as error:
+            fail(error, as_json=bool(kwargs.get("as_json", False)))
+
+    return run

@@ -1,0 +1,67 @@
+"""The public surface is listed here: a name that comes or goes must change this file."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import quincunx
+
+SURFACE = {
+    "quincunx": {
+        "Loss", "Specification", "domain", "errors", "finite", "loss", "mechanisms", "noise", "numbers", "scope",
+        "standard", "unit",
+    },
+    "quincunx.noise": {
+        "SecureBits", "bernoulli", "bernoulli_exp", "choice", "derangement", "discrete_gaussian", "discrete_laplace",
+        "geometric", "injected", "permutation", "rounded_gaussian", "rounded_laplace", "testing", "uniform_integers",
+    },
+    "quincunx.mechanisms": {
+        "DiscreteGaussian", "DiscreteLaplace", "Estimate", "Gaussian", "Laplace", "RandomizedResponse",
+    },
+    "quincunx.loss": {
+        "DiscreteGaussianLaw", "GaussianLaw", "Largest", "LaplaceLaw", "LatticeLaw", "Law", "Loss", "StatedLaw",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", SURFACE)
+def test_public_names_are_listed(module: str) -> None:
+    loaded = importlib.import_module(module)
+    assert set(loaded.__all__) == SURFACE[module]
+    for name in loaded.__all__:
+        assert getattr(loaded, name) is not None
+
+
+def test_every_all_is_sorted_and_true() -> None:
+    for module in ("numbers", "noise", "loss", "mechanisms", "finite", "spec"):
+        loaded = importlib.import_module(f"quincunx.{module}")
+        assert all(hasattr(loaded, name) for name in loaded.__all__)
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'epsilon'"):
+        quincunx.epsilon  # noqa: B018
+    assert set(quincunx.__all__) <= set(dir(quincunx))
+
+
+def third_party_modules(code: str) -> set[str]:
+    """Top-level modules, outside the standard library, that a fresh interpreter holds after `code`."""
+    script = f"import sys; before = set(sys.modules); {code}; print('\\n'.join(set(sys.modules) - before))"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    return {name.split(".")[0] for name in out.split()} - set(sys.stdlib_module_names) - {"quincunx"}
+
+
+def test_importing_loads_nothing_but_the_library() -> None:
+    assert third_party_modules("import quincunx") == set()
+
+
+def test_the_whole_core_loads_numpy_flint_and_cryptography_only() -> None:
+    touch = "import quincunx as qx; [getattr(qx, name) for name in qx.__all__]; qx.noise.discrete_laplace(1)"
+    # _cffi_backend and its loader are how cryptography reaches its own library.
+    assert third_party_modules(touch) - {"_cffi_backend"} == {"numpy", "flint", "cryptography"}
+
+
+def test_no_seed_and_no_injected_key_at_the_top() -> None:
+    assert not {"testing", "keyed", "seed"} & set(quincunx.__all__)
