@@ -9,6 +9,8 @@ QuincunxError
 ├── PrivacyError          what was asked would break, or cannot state, a guarantee; exit code 4
 └── VerificationError     a result failed its own certified check; nothing was released; exit code 6
 
+QuincunxWarning           allowed, but probably not what was meant
+
 Every message says what is wrong, where, what was got, and what to do. `got` never holds a private value:
 callers pass types, shapes and parameters, not data.
 """

@@ -77,6 +77,13 @@ def test_no_parts_leak_nothing() -> None:
     assert Loss.parallel([Loss(), LAPLACE], unit=AddRemove()) == LAPLACE
 
 
+def test_more_uses_of_the_same_law_cover_fewer() -> None:
+    assert (2 * GAUSS + LAPLACE).covers(GAUSS)
+    assert (2 * GAUSS + LAPLACE).covers(GAUSS + LAPLACE)
+    assert not (2 * GAUSS + LAPLACE).covers(2 * LAPLACE)
+    assert Loss.parallel([LAPLACE, 2 * LAPLACE], unit=AddRemove()) == 2 * LAPLACE
+
+
 def test_bad_parts_and_groups_are_refused() -> None:
     with pytest.raises(DataError, match="a part is a Loss"):
         Loss.parallel([0.5], unit=AddRemove())  # type: ignore[list-item]

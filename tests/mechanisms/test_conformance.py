@@ -171,9 +171,10 @@ def test_bad_error_size(size: object) -> None:
         ADDITIVE[0].error(beta="0.05", size=size)
 
 
-def test_finite_needs_an_input() -> None:
+@pytest.mark.parametrize("inputs", [[], [0.5], [True], ["0"]])
+def test_finite_needs_integer_inputs(inputs: list[object]) -> None:
     with pytest.raises(qx.errors.DataError):
-        ADDITIVE[0].finite([])
+        ADDITIVE[0].finite(inputs)  # type: ignore[arg-type]
 
 
 def test_every_mechanism_is_in_the_grid_and_has_a_note_and_a_test() -> None:

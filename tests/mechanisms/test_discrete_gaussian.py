@@ -59,6 +59,7 @@ def test_wide_tails_are_bounded_within_a_step() -> None:
         {"sigma": 1, "coordinates": 2},
         {"sigma": 1, "coordinates": 0},
         {"sigma": 1, "coordinates": True},
+        {"sigma": 1, "coordinates": 1.0},
     ],
 )
 def test_bad_parameters(arguments: dict[str, object]) -> None:

@@ -117,7 +117,10 @@ def test_bad_probabilities(p: object) -> None:
         RandomizedResponse(probability=p)
 
 
-@pytest.mark.parametrize("values", [[], 0.5, [0.5], "yes", None, np.array([0.0, 1.0]), np.array([], dtype=bool)])
+@pytest.mark.parametrize(
+    "values",
+    [[], 0.5, [0.5], "yes", None, np.array([0.0, 1.0]), np.array([], dtype=bool), [[1], [0, 1]], np.array([1], object)],
+)
 def test_bad_values(values: object) -> None:
     m = RandomizedResponse(probability="3/4")
     with pytest.raises(qx.errors.DataError):
@@ -129,7 +132,12 @@ def test_bad_values(values: object) -> None:
 @pytest.mark.usefixtures("stream")
 def test_what_is_not_zero_counts_as_one() -> None:
     """No value is refused after it was seen."""
-    assert RandomizedResponse(probability="0.999999999999").sample([7, -3, 0]).tolist() in ([1, 1, 0],)
+    honest = RandomizedResponse(probability="0.999999999999")
+    assert honest.sample([7, -3, 0, 2**70, -(2**70), True, False]).tolist() == [1, 1, 0, 1, 1, 1, 0]
+    assert honest.sample(np.array([2**64 - 1, 0], dtype=np.uint64)).tolist() == [1, 0]
+    assert honest.sample(np.array([[True], [False]])).tolist() == [[1], [0]]
+    assert honest.sample(1) == 1
+    assert isinstance(honest.sample(np.bool_(True)), int)
 
 
 @pytest.mark.parametrize("beta", [0, 1, "nan", -1])

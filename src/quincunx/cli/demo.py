@@ -74,7 +74,7 @@ def _standards(mechanism: DiscreteLaplace) -> list[tuple[str, str, str]]:
     mu = Pure().implied(mechanism.sensitivity / mechanism.scale, GaussianDP())
     rows = [
         ("pure", "ε", loss.pure(), "no event is more than e^ε times as likely with the person as without"),
-        ("approximate, δ = 10⁻⁶", "ε", loss.epsilon(delta="1e-6"), "the same, but for events of probability δ"),
+        ("approximate, δ = 10⁻⁶", "ε", loss.epsilon(delta="1e-6"), "the same, plus δ on every probability"),
         ("zero-concentrated", "ρ", loss.zcdp(), "Rényi divergence at most ρ·α at every order α"),
         *(
             [("Gaussian", "μ", float_above(mu), "no easier to tell than N(0, 1) from N(μ, 1)")]

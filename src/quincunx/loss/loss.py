@@ -102,7 +102,7 @@ class Loss:
         return _largest_of(inside + across)
 
     def pure(self) -> float:
-        """The smallest ε with δ = 0, or a float just above it; `inf` where there is none."""
+        """The smallest ε with δ = 0, or the next float above it; `inf` where there is none."""
         return self.pure_bounds()[1]
 
     def pure_bounds(self) -> tuple[float, float]:
@@ -191,11 +191,13 @@ class Loss:
 
     def covers(self, other: Loss) -> bool:
         """Whether this loss certainly dominates `other`; False where it is not known."""
-        if not other.terms:
+        counts = dict(self.terms)
+        if all(counts.get(law, 0) >= count for law, count in other.terms):
+            # Leaving out mechanisms is post-processing.
             return True
         mine, theirs = self._families(), other._families()
         if len(mine) != 1 or len(theirs) != 1 or mine[0][0][0].family() != theirs[0][0][0].family():
-            return self == other
+            return False
         return mine[0][0][0].covers(mine[0], theirs[0])
 
 
@@ -248,7 +250,7 @@ def _bounds(question: Callable[[], Bounds]) -> tuple[float, float]:
 
 
 def _first(holds: Callable[[float], bool], ceiling: float) -> float:
-    """A float just above the first ε at which `holds`, itself verified to hold; never above `ceiling`."""
+    """A float close above the first ε at which `holds`, itself verified to hold; never above `ceiling`."""
     if holds(0.0):
         return 0.0
     high = 1.0
@@ -261,7 +263,7 @@ def _first(holds: Callable[[float], bool], ceiling: float) -> float:
 
 
 def _last(exceeds: Callable[[float], bool], ceiling: float) -> float:
-    """A float just below the last ε at which `exceeds`, itself verified to exceed; 0 where none does."""
+    """A float close below the last ε at which `exceeds`, itself verified to exceed; 0 where none does."""
     if not exceeds(0.0):
         return 0.0
     high = ceiling

@@ -91,8 +91,8 @@ class Additive(ABC):
 
         Clamping is post-processing, so this small world leaks no more than the mechanism.
         """
-        if not inputs:
-            raise DataError("needs at least one input", where="finite", got="an empty list")
+        if not inputs or not all(isinstance(x, int) and not isinstance(x, bool) for x in inputs):
+            raise DataError("needs at least one input, all of them integers", where="finite", got=_types(inputs))
         low, high = min(inputs) - reach, max(inputs) + reach
         with precision(_PRECISION):
             tails = [self._tail(m) for m in range(high - low + 1)]
@@ -114,16 +114,28 @@ class Additive(ABC):
             )
 
 
-def lattice_values(values: object, where: str) -> tuple[NDArray[np.int64], bool]:
-    """`values` as an int64 array clamped to ±LIMIT, and whether they were one number. Types decide, never values."""
-    hint = "Values count lattice steps: divide by the step and take the floor before the mechanism."
+def _types(values: Sequence[object]) -> str:
+    return ", ".join(sorted({type(value).__name__ for value in values})) or "an empty list"
+
+
+def lattice_values(
+    values: object,
+    where: str,
+    kinds: str = "iu",
+    hint: str = "Values count lattice steps: divide by the step and take the floor before the mechanism.",
+) -> tuple[NDArray[np.int64], bool]:
+    """`values` as an int64 array clamped to ±LIMIT, and whether they were one number. Types decide, never values.
+
+    `kinds` are the NumPy kinds allowed: i and u for integers, b for booleans.
+    """
     if isinstance(values, np.ndarray | np.generic):
-        if values.dtype.kind not in "iu":
+        if values.dtype.kind not in kinds:
             raise DataError("values must be integers", where=where, got=f"an array of {values.dtype}", hint=hint)
-        exact = np.clip(values, max(-LIMIT, np.iinfo(values.dtype).min), min(LIMIT, np.iinfo(values.dtype).max))
-        array = np.asarray(exact).astype(np.int64)
+        wide = values.astype(np.int8) if values.dtype.kind == "b" else values
+        limits = np.iinfo(wide.dtype)
+        array = np.asarray(np.clip(wide, max(-LIMIT, limits.min), min(LIMIT, limits.max))).astype(np.int64)
     else:
-        nested = _clamped(values, where, hint)
+        nested = _clamped(values, where, kinds, hint)
         try:
             array = np.array(nested, dtype=np.int64)
         except ValueError:
@@ -133,9 +145,12 @@ def lattice_values(values: object, where: str) -> tuple[NDArray[np.int64], bool]
     return array, array.ndim == 0
 
 
-def _clamped(values: object, where: str, hint: str) -> Any:
-    if isinstance(values, int | np.integer) and not isinstance(values, bool):
+def _clamped(values: object, where: str, kinds: str, hint: str) -> Any:
+    if isinstance(values, bool | np.bool_):
+        if "b" in kinds:
+            return int(values)
+    elif isinstance(values, int | np.integer):
         return max(-LIMIT, min(int(values), LIMIT))
     if isinstance(values, list | tuple):
-        return [_clamped(value, where, hint) for value in values]
+        return [_clamped(value, where, kinds, hint) for value in values]
     raise DataError("values must be integers", where=where, got=type(values).__name__, hint=hint)

@@ -56,7 +56,7 @@ class DiscreteGaussian(Additive):
         if self.sensitivity2 < self.step**2:
             got = f"sensitivity² {self.sensitivity2}, step {self.step}"
             raise ParameterError("must be at least one step", where="sensitivity", got=got, hint="Lower the step.")
-        if coordinates is not None and (isinstance(coordinates, bool) or coordinates not in (1,)):
+        if coordinates is not None and (type(coordinates) is not int or coordinates != 1):
             hint = "Leave it out where more than one coordinate can move."
             raise ParameterError("must be 1 or None", where="coordinates", got=repr(coordinates), hint=hint)
 

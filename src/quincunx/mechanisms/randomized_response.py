@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quincunx import noise
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import LatticeLaw, Loss
+from quincunx.mechanisms.additive import lattice_values
 from quincunx.numbers import Log, ball, float_above, float_below, float_near, positive_integer, precision, probability
 
 
@@ -53,11 +54,12 @@ class RandomizedResponse:
         """The variance of the estimate from one respondent, p(1 − p)/(2p − 1)²; infinite at p = 1/2."""
         return float("inf") if self.probability == Fraction(1, 2) else float_near(self._variance(1))
 
-    def sample(self, values: object) -> NDArray[np.int64]:
-        """One randomized bit for each of `values` (0, 1, True or False), as int64 of the same shape."""
+    def sample(self, values: object) -> Any:
+        """One randomized bit for each of `values` (0, 1, True or False): int64 of the same shape, an int for one."""
         bits = _bits(values)
         truthful = np.asarray(noise.bernoulli(self.probability, bits.size)).reshape(bits.shape)
-        return np.where(truthful, bits, 1 - bits)
+        answers = np.where(truthful, bits, 1 - bits)
+        return int(answers) if answers.ndim == 0 else answers
 
     def unbias(self, mean: object) -> Fraction:
         """(mean + p − 1)/(2p − 1): the share of ones that a `mean` of the responses estimates without bias."""
@@ -88,9 +90,9 @@ class RandomizedResponse:
             hoeffding = (ball(2 / risk).log() / (2 * count)).sqrt() / ball(abs(2 * self.probability - 1))
             return min(float_above(chebyshev), float_above(hoeffding))
 
-    def finite(self, inputs: Sequence[int] = (0, 1)) -> FiniteMechanism:
-        """The exact table of one respondent's answer."""
-        return FiniteMechanism({x: {x: self.probability, 1 - x: 1 - self.probability} for x in inputs})
+    def finite(self) -> FiniteMechanism:
+        """The exact table of one respondent's answer: inputs and outputs 0 and 1."""
+        return FiniteMechanism({x: {x: self.probability, 1 - x: 1 - self.probability} for x in (0, 1)})
 
     def _variance(self, count: int) -> Fraction:
         # Given the true answers, each response is Bernoulli(p) or Bernoulli(1 − p): variance p(1 − p) either way.
@@ -111,14 +113,6 @@ def _chance(value: object) -> Fraction:
 
 
 def _bits(values: object) -> NDArray[np.int64]:
-    where = "RandomizedResponse"
-    if not isinstance(values, np.ndarray | list | tuple | int | np.integer | np.bool_):
-        raise DataError("values must be bits", where=where, got=type(values).__name__)
-    array = np.asarray(values)
-    if array.size == 0:
-        raise DataError("there is nothing to release", where=where, got=f"an array of shape {array.shape}")
-    if array.dtype.kind not in "biu":
-        hint = "Code the answers as 0 and 1."
-        raise DataError("values must be bits", where=where, got=f"an array of {array.dtype}", hint=hint)
     # A declared bit cannot be anything else; what is not 0 counts as 1, so that no value is refused after it was seen.
-    return np.asarray(array != 0, dtype=np.int64)
+    exact, _ = lattice_values(values, "RandomizedResponse", kinds="biu", hint="Code the answers as 0 and 1.")
+    return np.asarray(exact != 0, dtype=np.int64)
