@@ -1,0 +1,271 @@
+"""When does one specification imply another? By rules that are proved; where none applies the answer is "unknown".
+
+Two ways. On finite worlds whose universes can be listed, every protected pair of the other specification is looked up:
+it must be joined by a path of protected steps inside one of our universes. Elsewhere the four blocks are compared by
+rule. Both end in the standard's group map and the conversions between standards (`specification.md`).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from quincunx.errors import ParameterError
+from quincunx.numbers import Ball, Exact, precision
+from quincunx.spec import intensity as intensities
+from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.intensity import PerUniverse
+from quincunx.spec.order import at_most, largest, rounded_up, scaled
+from quincunx.spec.scope import Everything
+
+if TYPE_CHECKING:
+    from quincunx.spec.relation import Unit
+    from quincunx.spec.specification import Specification
+    from quincunx.spec.standard import Standard
+
+Bound: TypeAlias = "tuple[Standard, Exact | Ball]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implication:
+    """`holds`: whether the implication is proved; `reason`: the rule used, or the rule that is missing."""
+
+    holds: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """`relation`: "stronger" (implies the other; the converse is not known), "weaker", "equal" (each implies the
+    other) or "unknown". `reason`: the rules used or missing."""
+
+    relation: str
+    reason: str
+
+
+def implication(ours: Specification, other: Specification) -> Implication:
+    """Does every mechanism that satisfies `ours` satisfy `other`?"""
+    if not ours.domain.covers(other.domain):
+        return _no("the domain of the one is not known to contain the domain of the other")
+    if ours.scope.enumerable(ours.domain) and other.scope.enumerable(other.domain):
+        return _by_paths(ours, other)
+    return _by_rules(ours, other)
+
+
+def comparison(ours: Specification, other: Specification) -> Comparison:
+    """Both implications together."""
+    forth, back = implication(ours, other), implication(other, ours)
+    if forth.holds and back.holds:
+        return Comparison(relation="equal", reason=f"Each implies the other: {forth.reason}")
+    if forth.holds:
+        return Comparison(relation="stronger", reason=forth.reason)
+    if back.holds:
+        return Comparison(
+            relation="weaker", reason=f"The other implies this one: seen from it, {_lowered(back.reason)}"
+        )
+    reason = forth.reason if forth.reason == back.reason else f"{forth.reason} Conversely, {_lowered(back.reason)}"
+    return Comparison(relation="unknown", reason=reason)
+
+
+def joined(domain: Domain, scope_is_everything: bool) -> bool:
+    """Whether every path of steps between two datasets of a universe surely stays inside the universe."""
+    return scope_is_everything and not isinstance(domain, Finite)
+
+
+def longest_path(ours: Specification, unit: Unit) -> Fraction | None:
+    """The largest distance, along steps of our unit inside one universe, between two datasets at distance 1 of `unit`.
+
+    Finite domains. None where some pair is not joined.
+    """
+    domain = ours.domain
+    longest = Fraction(0)
+    for _, datasets in ours.scope.universes(domain):
+        paths = _Paths(ours.unit, datasets, domain)
+        for x, x_prime, _ in unit.protected_pairs(datasets, domain):
+            length = paths.length(x, x_prime)
+            if length is None:
+                return None
+            longest = max(longest, length)
+    return longest
+
+
+def reached(standard: Standard, intensity: Exact, steps: Fraction) -> Bound | None:
+    """What holds after a path of total length `steps`, by the group map; None where the standard has none."""
+    if steps == 1:
+        return standard, intensity
+    if standard.linear_in_distance:
+        return standard, scaled(intensity, steps)
+    return standard.group(intensity, int(steps)) if steps.denominator == 1 else None
+
+
+def _bounds(standard: Standard, intensity: Exact, steps: Fraction, target: Standard) -> Iterator[Exact | Ball]:
+    """Intensities of `target` that follow: group map first, then conversion; and the other way round."""
+    with precision(256):
+        after = reached(standard, intensity, steps)
+        if after is not None:
+            converted = after[0].implied(after[1], target)
+            if converted is not None:
+                yield converted
+        if steps != 1:
+            converted = standard.implied(intensity, target)
+            single = None if converted is None else rounded_up(converted)
+            after = None if single is None or not _allowed(target, single) else reached(target, single, steps)
+            if after is not None:
+                converted = after[0].implied(after[1], target)
+                if converted is not None:
+                    yield converted
+
+
+def _allowed(standard: Standard, intensity: Exact) -> bool:
+    try:
+        standard.check(intensity)
+    except ParameterError:
+        return False
+    return True
+
+
+def _follows(
+    ours: Specification,
+    intensity: Exact,
+    steps: Fraction,
+    other: Specification,
+    wanted: Exact,
+    times: Fraction = Fraction(1),
+) -> bool | None:
+    """Whether wanted · times of the other's standard follows from ours after `steps`; None: no rule relates them."""
+    if steps == 0:
+        return True
+    outcomes = [at_most(bound, wanted, times) for bound in _bounds(ours.standard, intensity, steps, other.standard)]
+    return any(outcomes) if outcomes else None
+
+
+class _Paths:
+    """Shortest paths along protected steps inside one universe."""
+
+    def __init__(self, unit: Unit, datasets: Sequence[Hashable], domain: Domain) -> None:
+        self._near: dict[Hashable, list[tuple[Hashable, Fraction]]] = {x: [] for x in datasets}
+        self._from: dict[Hashable, dict[Hashable, Fraction]] = {}
+        for x, x_prime, distance in unit.protected_pairs(datasets, domain):
+            self._near[x].append((x_prime, distance))
+            self._near[x_prime].append((x, distance))
+
+    def length(self, x: Hashable, x_prime: Hashable) -> Fraction | None:
+        if x not in self._near:
+            return None
+        if x not in self._from:
+            self._from[x] = self._dijkstra(x)
+        return self._from[x].get(x_prime)
+
+    def _dijkstra(self, start: Hashable) -> dict[Hashable, Fraction]:
+        settled: dict[Hashable, Fraction] = {}
+        # The counter breaks ties, since datasets of mixed types cannot be compared.
+        queue, counter = [(Fraction(0), 0, start)], 0
+        while queue:
+            length, _, x = heapq.heappop(queue)
+            if x in settled:
+                continue
+            settled[x] = length
+            for near, distance in self._near[x]:
+                if near not in settled:
+                    counter += 1
+                    heapq.heappush(queue, (length + distance, counter, near))
+        return settled
+
+
+def _by_paths(ours: Specification, other: Specification) -> Implication:
+    mine = [(name, _Paths(ours.unit, datasets, ours.domain)) for name, datasets in ours.scope.universes(ours.domain)]
+    known: dict[tuple[Exact, Fraction, Exact, Fraction], bool | None] = {}
+    longest = Fraction(0)
+    for universe, datasets in other.scope.universes(other.domain):
+        wanted = intensities.at(other.intensity, universe)
+        for x, x_prime, times in other.unit.protected_pairs(datasets, other.domain):
+            steps = [(paths.length(x, x_prime), intensities.at(ours.intensity, name)) for name, paths in mine]
+            ways = [(length, intensity) for length, intensity in steps if length is not None]
+            if not ways:
+                return _no("some change that the other protects is no chain of changes protected here in one universe")
+            for length, intensity in ways:
+                case = (intensity, length, wanted, times)
+                if case not in known:
+                    known[case] = _follows(ours, intensity, length, other, wanted, times)
+            decided = [(length, known[intensity, length, wanted, times]) for length, intensity in ways]
+            proved = [length for length, follows in decided if follows]
+            if not proved:
+                missing = all(follows is None for _, follows in decided)
+                return _no(_no_rule(ours, other) if missing else _too_weak(min(n for n, _ in decided)))
+            longest = max(longest, min(proved))
+    if longest == 0:
+        return _yes("the other protects no pair of datasets, so it holds for every mechanism")
+    return _yes(f"every pair of datasets that the other protects was found, {_steps(longest)}{_by(ours, other)}")
+
+
+def _by_rules(ours: Specification, other: Specification) -> Implication:
+    if not ours.scope.covers(other.scope):
+        return _no("no rule puts the universes of the other inside the universes here")
+    steps = ours.unit.steps_to(other.unit)
+    if steps is None:
+        return _no("no number of protected changes here always makes one protected change of the other")
+    if steps > 1 and not joined(ours.domain, isinstance(ours.scope, Everything)):
+        return _no(f"one change of the other is {steps} changes here, and those on the way may leave the universe")
+    cases = _cases(ours, other)
+    if cases is None:
+        return _no("intensities per universe are compared only for equal scopes, or against one number")
+    outcomes = [_follows(ours, mine, Fraction(steps), other, wanted) for mine, wanted in cases]
+    if all(outcomes):
+        return _yes(f"domain and scope here contain the other's, {_steps(Fraction(steps))}{_by(ours, other)}")
+    return _no(_no_rule(ours, other) if None in outcomes else _too_weak(Fraction(steps)))
+
+
+def _cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact]] | None:
+    """The pairs (our intensity, wanted intensity) that together cover every universe of the other."""
+    mine, wanted = ours.intensity, other.intensity
+    if isinstance(wanted, PerUniverse):
+        if not isinstance(mine, PerUniverse):
+            return [(mine, value) for value in wanted]
+        listed = dict(mine.values)
+        if ours.scope == other.scope and wanted.names <= mine.names:
+            return [(listed[name], value) for name, value in wanted.values]
+        return None
+    if not isinstance(mine, PerUniverse):
+        return [(mine, wanted)]
+    # One number is wanted everywhere, so every universe must be known to have an entry.
+    return [(largest(list(mine)), wanted)] if isinstance(ours.scope, Everything) else None
+
+
+def _steps(steps: Fraction) -> str:
+    return "one change of it is one change here" if steps == 1 else f"one change of it is at most {steps} changes here"
+
+
+def _by(ours: Specification, other: Specification) -> str:
+    same = ours.standard == other.standard
+    return f", and {'' if same else 'after conversion of the standard '}its intensity is not exceeded"
+
+
+def _no_rule(ours: Specification, other: Specification) -> str:
+    return f"no rule leads from the standard {ours.standard!r} to {other.standard!r} over the changes between the units"
+
+
+def _too_weak(steps: Fraction) -> str:
+    over = "" if steps == 1 else f" over {steps} changes"
+    return f"what follows from the intensity here{over} is not known to be within the intensity of the other"
+
+
+def _yes(reason: str) -> Implication:
+    return Implication(holds=True, reason=_sentence(reason))
+
+
+def _no(reason: str) -> Implication:
+    return Implication(holds=False, reason=_sentence(reason))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _lowered(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"

@@ -1,0 +1,251 @@
+"""The scope 𝒟: where does protection extend to? A collection of universes, each a set of datasets.
+
+The guarantee compares two datasets only if some universe contains both. What all datasets of a universe have in
+common is not protected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, TypeAlias
+
+from quincunx.errors import SpecificationError
+from quincunx.spec import label
+from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.words import listed, tex
+
+Universe: TypeAlias = tuple[str, tuple[Hashable, ...]]
+EVERYTHING: Final = "everything"
+
+
+class Scope:
+    """A collection of universes. Universes are named by texts, for reports and for intensities per universe."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    def check(self, domain: Domain) -> None:
+        """Raise SpecificationError if the scope does not fit the domain."""
+
+    def enumerable(self, domain: Domain) -> bool:
+        """Whether `universes` can list the universes on this domain."""
+        return isinstance(domain, Finite)
+
+    def universes(self, domain: Domain) -> list[Universe]:
+        """(name, datasets) of every universe; finite domains only."""
+        if not isinstance(domain, Finite):
+            hint = "Universes can be listed on a Finite domain only; describe the scope in words instead."
+            got = type(domain).__name__
+            raise SpecificationError("the universes of this domain cannot be listed", where="scope", got=got, hint=hint)
+        return self._universes(domain)
+
+    def _universes(self, domain: Finite) -> list[Universe]:
+        raise NotImplementedError
+
+    def covers(self, other: Scope) -> bool:
+        """Whether every universe of `other` certainly lies inside a universe of this scope, on any domain."""
+        return self == other
+
+    def to_json(self) -> dict[str, object]:
+        """The block in JSON."""
+        raise NotImplementedError
+
+    def words(self) -> str:
+        """The block in plain English."""
+        raise NotImplementedError
+
+    def unpromised(self) -> str:
+        """What this scope leaves unprotected, as the end of "it does not …"; empty if nothing."""
+        return ""
+
+    def latex(self) -> str:
+        """The block in LaTeX."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Everything(Scope):
+    """One universe, the whole domain: nothing about the data counts as public. Its name is "everything"."""
+
+    kind: ClassVar[str] = "everything"
+
+    def _universes(self, domain: Finite) -> list[Universe]:
+        return [(EVERYTHING, domain.datasets)]
+
+    def covers(self, other: Scope) -> bool:  # noqa: ARG002 - every universe is a part of the domain
+        return True
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind}
+
+    def words(self) -> str:
+        return "Any dataset may be compared with any other; no fact is set aside as already published."
+
+    def latex(self) -> str:
+        return r"\{\mathcal{X}\}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Invariants(Scope):
+    """Facts that are published exactly. Two datasets share a universe when they agree on every one of them.
+
+    `invariants`: name → a text (a description or the SQL that computes it), or a function of the dataset, or a pair
+    (text, function). Functions are used on finite worlds only and are not stored. Name and text identify an
+    invariant: two scopes are equal when their names and texts are. A function without a text is described by its
+    module and name, so a lambda or a local function needs a text. A universe is named by the values of its
+    invariants, as in "total = 3, women = 1".
+    """
+
+    kind: ClassVar[str] = "invariants"
+    texts: tuple[tuple[str, str], ...]
+    functions: tuple[Callable[[Any], Hashable] | None, ...] = field(compare=False)
+
+    def __init__(self, invariants: Mapping[str, object]) -> None:
+        if not isinstance(invariants, Mapping) or not invariants:
+            got = "none" if isinstance(invariants, Mapping) else type(invariants).__name__
+            hint = "Name at least one published fact, or use Everything()."
+            raise SpecificationError("expected a mapping of invariants", where="Invariants", got=got, hint=hint)
+        parts = [(name, *_text_and_function(name, value)) for name, value in invariants.items()]
+        # The order of writing has no meaning, so equal collections must be equal values.
+        parts.sort(key=lambda part: part[0])
+        object.__setattr__(self, "texts", tuple((name, text) for name, text, _ in parts))
+        object.__setattr__(self, "functions", tuple(function for _, _, function in parts))
+
+    def __repr__(self) -> str:
+        return f"Invariants({dict(self.texts)!r})"
+
+    def enumerable(self, domain: Domain) -> bool:
+        return isinstance(domain, Finite) and None not in self.functions
+
+    def _universes(self, domain: Finite) -> list[Universe]:
+        levels: dict[tuple[Hashable, ...], list[Hashable]] = {}
+        for dataset in domain.datasets:
+            values = tuple(self._value(i, dataset) for i in range(len(self.texts)))
+            levels.setdefault(values, []).append(dataset)
+        named = {self._name(values): tuple(datasets) for values, datasets in levels.items()}
+        if len(named) < len(levels):
+            hint = "Let the invariant return numbers or texts, whose printed forms differ."
+            raise SpecificationError("two universes would have the same name", where="Invariants", hint=hint)
+        return list(named.items())
+
+    def _value(self, index: int, dataset: Hashable) -> Hashable:
+        name, function = self.texts[index][0], self.functions[index]
+        if function is None:
+            hint = "JSON keeps names and texts only: build the scope again with its Python function."
+            raise SpecificationError(f"invariant {name!r} has no function to compute it", where="Invariants", hint=hint)
+        try:
+            value = function(dataset)
+            hash(value)
+        except Exception as error:
+            hint = "The function must accept every dataset of the domain and return a hashable value."
+            got = type(error).__name__
+            raise SpecificationError(f"invariant {name!r} failed", where="Invariants", got=got, hint=hint) from error
+        return value
+
+    def _name(self, values: tuple[Hashable, ...]) -> str:
+        return ", ".join(f"{name} = {value!r}" for (name, _), value in zip(self.texts, values, strict=True))
+
+    def covers(self, other: Scope) -> bool:
+        # Fewer invariants make larger universes.
+        return isinstance(other, Invariants) and set(self.texts) <= set(other.texts)
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind, "invariants": dict(self.texts)}
+
+    def words(self) -> str:
+        facts = "; ".join(f"{name} ({text})" for name, text in self.texts)
+        return (
+            f"Some facts are published exactly: {facts}. Only datasets that agree on all of them are compared, so "
+            "these facts, and whatever can be worked out from them, are outside the protection."
+        )
+
+    def unpromised(self) -> str:
+        return f"protect the published facts ({listed([name for name, _ in self.texts])}) or what follows from them"
+
+    def latex(self) -> str:
+        return r"\text{level sets of } " + tex(", ".join(name for name, _ in self.texts))
+
+
+def _text_and_function(name: object, value: object) -> tuple[str, Callable[[Any], Hashable] | None]:
+    if not isinstance(name, str) or not name:
+        raise SpecificationError("an invariant's name must be a text", where="Invariants", got=type(name).__name__)
+    where = f"Invariants[{name!r}]"
+    pair = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+    text, function = (None, value) if callable(value) else pair
+    if text is None and callable(function):
+        text = _written_name(function, where)
+    if not isinstance(text, str) or not text or (function is not None and not callable(function)):
+        hint = 'Write a text, a named function, or a pair such as ("number of people", len).'
+        raise SpecificationError("cannot read this invariant", where=where, got=type(value).__name__, hint=hint)
+    return text, function
+
+
+def _written_name(function: Callable[[Any], Hashable], where: str) -> str:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "<nameless>")
+    if "<" in name:
+        # Two lambdas look alike in print and would compare equal while they compute different facts.
+        hint = 'Say what it is: ("number of people", lambda x: len(x)).'
+        raise SpecificationError("a function without a public name needs a text", where=where, hint=hint)
+    return name if module in (None, "builtins") else f"{module}.{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class OneDataset(Scope):
+    """Protection around one dataset x*: the universes are {x*, x'} for every x' of the domain, each named by the
+    printed form of x'.
+
+    `dataset`: x*. On a Finite domain it is one of the datasets. On other domains it is a text that names the dataset
+    ("census 2020 as collected"), because a specification is printed and stored and must not contain the data.
+    """
+
+    kind: ClassVar[str] = "one-dataset"
+    dataset: Hashable
+
+    def __post_init__(self) -> None:
+        label.check(self.dataset, "OneDataset")
+
+    def check(self, domain: Domain) -> None:
+        if isinstance(domain, Finite):
+            if self.dataset not in domain:
+                hint = "Take one of the datasets of the domain."
+                raise SpecificationError("its dataset is not in the domain", where="OneDataset", hint=hint)
+        elif not isinstance(self.dataset, str):
+            hint = "Name the dataset by a text; a specification is public and must not contain the data."
+            got = type(self.dataset).__name__
+            raise SpecificationError("expected the name of a dataset", where="OneDataset", got=got, hint=hint)
+
+    def _universes(self, domain: Finite) -> list[Universe]:
+        self.check(domain)
+        centre = domain.canonical(self.dataset)
+        return [(repr(x), (centre,) if x == centre else (centre, x)) for x in domain.datasets]
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind, "dataset": label.to_json(self.dataset)}
+
+    def words(self) -> str:
+        return (
+            f"The protection is stated for one dataset, {self._shown()}: it is compared with each other dataset, but "
+            "no two others are compared. Had the data been different, nothing would be promised."
+        )
+
+    def unpromised(self) -> str:
+        return "cover any data but that one dataset"
+
+    def latex(self) -> str:
+        return rf"\{{\{{x^*, x'\}} : x' \in \mathcal{{X}}\}},\ x^* = {tex(self._shown())}"
+
+    def _shown(self) -> str:
+        return f"“{self.dataset}”" if isinstance(self.dataset, str) else repr(self.dataset)
+
+
+def from_json(data: Mapping[str, object]) -> Scope:
+    """The scope that `to_json` wrote. The schema has been checked by the caller."""
+    return _READERS[str(data["kind"])](data)
+
+
+_READERS: Final[dict[str, Callable[[Mapping[str, Any]], Scope]]] = {
+    "everything": lambda data: Everything(),  # noqa: ARG005 - the kind says it all
+    "invariants": lambda data: Invariants(data["invariants"]),
+    "one-dataset": lambda data: OneDataset(label.from_json(data["dataset"], "dataset")),
+}

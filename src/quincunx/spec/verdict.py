@@ -1,0 +1,234 @@
+"""Verification by enumeration: does a finite mechanism satisfy a specification, and at which smallest intensity?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from quincunx.errors import SpecificationError
+from quincunx.numbers import Ball, Exact, ball, float_above, float_below, precision
+from quincunx.spec import intensity as intensities
+from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.order import at_most, largest, scaled
+
+if TYPE_CHECKING:
+    from quincunx.spec.specification import Specification
+    from quincunx.spec.standard import Least
+
+Number = Fraction | Ball
+_BITS: Final = 256
+
+
+class FiniteMechanism(Protocol):
+    """A mechanism on a finite world: `law(x)` lists the probabilities of `outputs`, in their order."""
+
+    @property
+    def inputs(self) -> Sequence[Any]: ...
+    @property
+    def outputs(self) -> Sequence[Any]: ...
+    def law(self, x: Any, /) -> Sequence[Number]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """The pair of datasets that leaks most, and an event that shows it.
+
+    `x`, `x_prime`: the datasets; `event`: the outputs that make up the event S; `universe`: the universe that
+    contains both; `probability` = P_x(S) and `probability_prime` = P_x'(S).
+    """
+
+    x: Hashable
+    x_prime: Hashable
+    event: tuple[Hashable, ...]
+    universe: str
+    probability: Number
+    probability_prime: Number
+
+    def __str__(self) -> str:
+        event = "{" + ", ".join(str(output) for output in self.event) + "}"
+        first, second = _short(self.probability), _short(self.probability_prime)
+        return f"the event {event} has probability {first} under {self.x!r} and {second} under {self.x_prime!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What enumeration found.
+
+    `status`: "holds" (proved), "fails" (refuted) or "undecided" (the enclosure contains the stated intensity).
+    `intensity`: a float certainly not below the smallest intensity that would do in every universe; inf if none.
+    `bounds`: floats (lower, upper) around that smallest intensity. `exact`: its exact value, where known. `witness`:
+    the pair that leaks most (of those that break the specification, where it fails); None only when no two datasets
+    of a universe are at distance 1.
+    """
+
+    status: str
+    intensity: float
+    bounds: tuple[float, float]
+    exact: Exact | None
+    witness: Witness | None
+
+    @property
+    def holds(self) -> bool:
+        """True only when proved."""
+        return self.status == "holds"
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    x: Hashable
+    x_prime: Hashable
+    universe: str
+    distance: Fraction
+    p: Sequence[Number]
+    q: Sequence[Number]
+    least: Least
+    # The smallest intensity for the pair, least / distance: exactly, where it is a rational or a logarithm of one, and
+    # between two floats.
+    exact: Exact | None = field(init=False)
+    bounds: tuple[float, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        least = self.least
+        value = None if least.exact is None else scaled(least.exact, 1 / self.distance)
+        object.__setattr__(self, "exact", None if isinstance(value, Ball) else value)
+        with precision(_BITS):
+            distance = ball(self.distance)
+            ends = (least.lower, least.upper) if least.exact is None else (ball(least.exact),) * 2
+            bounds = max(float_below(ends[0] / distance), 0.0), float_above(ends[1] / distance)
+        object.__setattr__(self, "bounds", bounds)
+
+    def within(self, intensity: Exact) -> bool | None:
+        """Whether least ≤ intensity · distance; None where the enclosure leaves it open."""
+        if self.least.exact is not None:
+            return at_most(self.least.exact, intensity, self.distance)
+        if at_most(self.least.upper, intensity, self.distance):
+            return True
+        return False if at_most(self.least.lower, intensity, self.distance) is False else None
+
+
+def judge(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
+    """Does the mechanism satisfy the specification at its stated intensity, in every universe?"""
+    found = list(_pairs(spec, mechanism))
+    broken, open_ = [], False
+    for pair in found:
+        within = pair.within(intensities.at(spec.intensity, pair.universe))
+        open_ = open_ or within is None
+        if within is False:
+            broken.append(pair)
+    status = "fails" if broken else "undecided" if open_ else "holds"
+    return _verdict(status, found, _worst(broken or found), mechanism)
+
+
+def tightest(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
+    """The smallest intensity at which the other four blocks hold; the status is "fails" if no finite one does."""
+    found = list(_pairs(spec, mechanism))
+    worst = _worst(found)
+    status = "fails" if worst is not None and worst.bounds[0] == inf else "holds"
+    if worst is not None and status == "holds" and max(pair.bounds[1] for pair in found) == inf:
+        status = "undecided"
+    return _verdict(status, found, worst, mechanism)
+
+
+def _pairs(spec: Specification, mechanism: FiniteMechanism) -> Iterator[_Pair]:
+    domain = finite(spec.domain, "holds")
+    laws = _laws(domain, mechanism)
+    known: dict[tuple[Hashable, Hashable], Least] = {}
+    for universe, datasets in spec.scope.universes(domain):
+        for x, x_prime, distance in spec.unit.protected_pairs(datasets, domain):
+            if (x, x_prime) not in known:
+                with precision(_BITS):
+                    known[x, x_prime] = spec.standard.least(laws[x], laws[x_prime])
+            least = known[x, x_prime]
+            p, q = laws[x], laws[x_prime]
+            yield _Pair(x=x, x_prime=x_prime, universe=universe, distance=distance, p=p, q=q, least=least)
+
+
+def finite(domain: Domain, where: str) -> Finite:
+    """The domain, if it can be enumerated."""
+    if isinstance(domain, Finite):
+        return domain
+    hint = "State the same blocks on a Finite domain; for large domains use the mechanism's loss, which is proved."
+    got = type(domain).__name__
+    raise SpecificationError("only a finite world can be checked by enumeration", where=where, got=got, hint=hint)
+
+
+def _laws(domain: Finite, mechanism: FiniteMechanism) -> dict[Hashable, Sequence[Number]]:
+    laws: dict[Hashable, Sequence[Number]] = {}
+    for x in mechanism.inputs:
+        dataset = domain.canonical(x)
+        if dataset in laws:
+            hint = "The mechanism tells them apart: state the specification with ordered=True."
+            raise SpecificationError("two inputs are the same multiset of records", where="mechanism", hint=hint)
+        laws[dataset] = mechanism.law(x)
+    missing = sum(dataset not in laws for dataset in domain.datasets)
+    if missing:
+        hint = "A mechanism must have a law for every dataset of the domain."
+        got = f"{missing} of {len(domain.datasets)} missing"
+        raise SpecificationError("the mechanism is not defined on the domain", where="mechanism", got=got, hint=hint)
+    return laws
+
+
+def _worst(found: Sequence[_Pair]) -> _Pair | None:
+    worst: _Pair | None = None
+    for pair in found:
+        if worst is None or _above(pair, worst):
+            worst = pair
+    return worst
+
+
+def _above(pair: _Pair, other: _Pair) -> bool:
+    mine, theirs = pair.exact, other.exact
+    if mine is not None and theirs is not None:
+        return at_most(mine, theirs) is False
+    return pair.bounds > other.bounds
+
+
+def _verdict(status: str, found: Sequence[_Pair], shown: _Pair | None, mechanism: FiniteMechanism) -> Verdict:
+    worst = _worst(found)
+    if worst is None or shown is None:
+        return Verdict(status=status, intensity=0.0, bounds=(0.0, 0.0), exact=Fraction(0), witness=None)
+    lower = max(pair.bounds[0] for pair in found)
+    upper = max(pair.bounds[1] for pair in found)
+    known = [pair.exact for pair in found if pair.exact is not None]
+    top = largest(known) if known else None
+    exact = top if top is not None and all(pair.within(top) for pair in found) else None
+    witness = _witness(shown, mechanism.outputs)
+    return Verdict(status=status, intensity=upper, bounds=(lower, upper), exact=exact, witness=witness)
+
+
+def _witness(pair: _Pair, outputs: Sequence[Hashable]) -> Witness:
+    event = pair.least.event
+    ends = [(pair.x, _total(pair.p, event)), (pair.x_prime, _total(pair.q, event))]
+    (x, probability), (x_prime, probability_prime) = reversed(ends) if pair.least.swapped else ends
+    return Witness(
+        x=x,
+        x_prime=x_prime,
+        event=tuple(outputs[i] for i in event),
+        universe=pair.universe,
+        probability=probability,
+        probability_prime=probability_prime,
+    )
+
+
+def _total(law: Sequence[Number], event: Sequence[int]) -> Number:
+    total: Any = Fraction(0)
+    for i in event:
+        value = law[i]
+        exact = isinstance(total, Fraction) and isinstance(value, Fraction)
+        total = total + value if exact else _as_ball(total) + _as_ball(value)
+    return total  # type: ignore[no-any-return]
+
+
+def _as_ball(value: Number) -> Ball:
+    with precision(_BITS):
+        return ball(value)
+
+
+def _short(value: Number) -> str:
+    return str(value) if isinstance(value, Fraction) else f"about {float(value.mid()):.6g}"

@@ -1,0 +1,51 @@
+"""How exact numbers are written in sentences and formulas."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from quincunx.numbers import Ball, Exact, Log, ball, float_near, precision
+from quincunx.spec.divergence import as_rational
+
+_DIGITS: Final = 30
+
+
+def shown(number: Exact) -> str:
+    """`1/2`, `ln(3)`, or "about 0.333333" where the fraction is too long to read."""
+    inside = number.of if isinstance(number, Log) else number
+    # The bits are counted first: Python refuses to print integers of many thousand digits.
+    if inside.numerator.bit_length() + inside.denominator.bit_length() < 128 and len(str(number)) <= 40:
+        return str(number)
+    with precision(128):
+        return f"about {float_near(ball(number)):.6g}"
+
+
+def times(epsilon: Exact) -> str:
+    """The factor e^ε in words: exactly `3` for ε = ln 3, otherwise `e^(1/2) ≈ 1.649`, rounded up."""
+    if epsilon == Fraction(0):
+        return "1"
+    if isinstance(epsilon, Log) and not shown(epsilon.of).startswith("about"):
+        return shown(epsilon.of)
+    with precision(128):
+        near = rounded_up(ball(epsilon).exp(), digits=4)
+    return f"e^({shown(epsilon)}) ≈ {float_near(near):.4g}"
+
+
+def latex_number(number: Exact) -> str:
+    r"""`2`, `\tfrac{1}{2}` or `\ln 3`."""
+    inside = number.of if isinstance(number, Log) else number
+    over = rf"\tfrac{{{inside.numerator}}}{{{inside.denominator}}}"
+    text = str(inside) if inside.denominator == 1 else over
+    return rf"\ln {text}" if isinstance(number, Log) else text
+
+
+def rounded_up(value: Ball, digits: int = _DIGITS) -> Fraction:
+    """A rational with `digits` significant decimals that is certainly not below a positive finite `value`."""
+    top = as_rational(value.upper())
+    # 2^b is 10^0.30103b: the leading decimal place up to one digit, then exactly.
+    place = (top.numerator.bit_length() - top.denominator.bit_length()) * 30_103 // 100_000 - digits
+    unit = Fraction(10) ** (place - 2)
+    while top >= unit * 10**digits:
+        unit *= 10
+    return -(-top // unit) * unit

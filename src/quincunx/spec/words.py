@@ -1,0 +1,98 @@
+"""The prose of a specification: five short paragraphs, and one sentence that sums up what is not promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from quincunx.spec.wording import shown
+
+if TYPE_CHECKING:
+    from quincunx.spec.specification import Specification
+    from quincunx.spec.standard import Standard
+
+
+def listed(items: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+_ESCAPES = str.maketrans({
+    "\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+})  # fmt: skip
+
+
+def tex(text: str) -> str:
+    r"""The text inside \text{…}, with LaTeX's own characters escaped."""
+    return rf"\text{{{text.translate(_ESCAPES)}}}"
+
+
+def parameters(standard: Standard) -> str:
+    """The standard's own parameters, to be printed after its intensity: ", δ = 1/1000000"."""
+    found = ((symbol, getattr(standard, name, None)) for name, symbol in (("delta", "δ"), ("alpha", "α")))
+    return "".join(f", {symbol} = {shown(value)}" for symbol, value in found if value)
+
+
+def describe(spec: Specification) -> str:
+    """The specification in plain text, for readers without mathematics."""
+    return "\n\n".join(
+        (
+            f"Who is covered (domain). {spec.domain.words()}",
+            f"What is compared (scope). {spec.scope.words()}",
+            f"What change is hidden (unit). {spec.unit.words()}",
+            f"How leakage is measured (standard). {_standard(spec)}",
+            f"How much may leak (intensity). {_intensity(spec)}",
+            _summary(spec),
+        )
+    )
+
+
+def _standard(spec: Specification) -> str:
+    numbers = spec.numbers
+    if len(numbers) == 1:
+        return spec.standard.words(numbers[0])
+    return f"With the largest of the intensities below, {spec.standard.words(spec.largest)}"
+
+
+def _intensity(spec: Specification) -> str:
+    end = "A smaller number protects more. Further releases about the same people add to it."
+    if not spec.varies:
+        return f"{spec.stated[0][1]}. {end}"
+    rows = "; ".join(f"{number} where {universe}" for universe, number in spec.stated)
+    # Where the universes cannot be listed, nobody has checked that each of them has an entry.
+    elsewhere = "" if spec.scope.enumerable(spec.domain) else " Elsewhere nothing is promised."
+    return f"One bound for each group of datasets that are compared: {rows}.{elsewhere} {end}"
+
+
+def _summary(spec: Specification) -> str:
+    bound = f"on {spec.standard.symbol}" if spec.varies else spec.stated[0][1]
+    unpromised = [
+        "promise that nothing can be learned about a person from what is true of people in general",
+        spec.unit.unpromised(),
+        spec.scope.unpromised(),
+    ]
+    refused = ", nor ".join(part for part in unpromised if part)
+    return (
+        f"In sum: whoever sees the release learns no more than the bound {bound} allows about whether "
+        f"{spec.unit.hidden()}; the guarantee does not {refused}."
+    )
+
+
+def latex(spec: Specification) -> str:
+    """The specification as one LaTeX formula (amsmath), with P the law of the output at x and P' at x'."""
+    if not spec.varies:
+        inequality = spec.standard.latex(spec.largest)
+    else:
+        rows = (rf"{spec.standard.latex(value)} & \mathcal{{D}} = {tex(name)}" for name, value in spec.by_universe)
+        inequality = r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+    return "\n".join(
+        (
+            r"\begin{aligned}",
+            rf"& \mathcal{{X}} = {spec.domain.latex()}, \quad \mathscr{{D}} = {spec.scope.latex()}, \\",
+            r"& \text{for all } \mathcal{D} \in \mathscr{D} \text{ and } x, x' \in \mathcal{D} \text{ with } "
+            rf"{spec.unit.latex()}, \\",
+            rf"& {inequality}",
+            r"\end{aligned}",
+        )
+    )
