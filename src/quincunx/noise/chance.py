@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from flint import ctx
 from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
@@ -55,6 +56,10 @@ def choice(log_weights: Sequence[object], size: Size = None) -> Any:
     Each weight is an exact number as typed, or `numbers.Log(w)` for the weight w itself. `size` is a length, a shape,
     or None for one Python int. Ties in U between neighbours do not exist: every draw is decided.
     """
+    if isinstance(log_weights, str | bytes) or not isinstance(log_weights, Sequence | np.ndarray):
+        hint = "Give a list, a tuple or an array of numbers."
+        got = type(log_weights).__name__
+        raise ParameterError("expected a sequence of numbers", where="log_weights", got=got, hint=hint)
     weights: list[Exact] = [
         weight if isinstance(weight, Log) else rational(weight, "log_weights") for weight in log_weights
     ]
@@ -62,17 +67,31 @@ def choice(log_weights: Sequence[object], size: Size = None) -> Any:
         raise ParameterError("nothing to choose from", where="log_weights", got="an empty list")
 
     def cumulative() -> list[Ball]:
-        # Relative to one weight near the largest: no overflow, and all-equal weights are equal exactly.
-        sizes = [ball(weight) for weight in weights]
-        parts = [(size - sizes[top]).exp() if i != top else Ball(1) for i, size in enumerate(sizes)]
+        # Relative to one weight near the largest: no overflow, and equal weights are equal exactly.
+        parts = [_difference(weight, weights[top]).exp() for weight in weights]
         running, sums = Ball(0), []
         for part in parts:
             running = running + part
             sums.append(running)
         return [part / running for part in sums[:-1]]
 
-    top = max(range(len(weights)), key=lambda i: float_near(ball(weights[i])))
+    top = max(range(len(weights)), key=lambda i: _rough(weights[i]))
     return shaped(size, lambda count: choose(source(), cumulative, count))
+
+
+def _rough(weight: Exact) -> Fraction:
+    return Fraction(float_near(ball(weight))) if isinstance(weight, Log) else weight
+
+
+def _difference(weight: Exact, top: Exact) -> Ball:
+    if isinstance(weight, Log) and isinstance(top, Log):
+        return ball(weight.of / top.of).log()
+    if isinstance(weight, Fraction) and isinstance(top, Fraction):
+        return ball(weight - top)
+    # A rational far from 0 needs its whole part besides the working precision.
+    extra = sum(one.numerator.bit_length() for one in (weight, top) if isinstance(one, Fraction))
+    with precision(ctx.prec + extra):
+        return ball(weight) - ball(top)
 
 
 def choose(bits: SecureBits, cumulative: Cumulative, count: int) -> NDArray[np.int64]:
@@ -80,8 +99,9 @@ def choose(bits: SecureBits, cumulative: Cumulative, count: int) -> NDArray[np.i
     drop = np.uint64(64 - bits.prefix_bits)
     with precision(_TABLE_PRECISION):
         bounds = [_bracket(value, bits.prefix_bits) for value in cumulative()]
-    low = np.array([pair[0] for pair in bounds], dtype=np.uint64)
-    high = np.array([pair[1] for pair in bounds], dtype=np.uint64)
+    # The sums increase; their brackets, of different radii, need not until they are made to.
+    low = np.minimum.accumulate(np.array([pair[0] for pair in bounds[::-1]], dtype=np.uint64))[::-1]
+    high = np.maximum.accumulate(np.array([pair[1] for pair in bounds], dtype=np.uint64))
     prefixes = bits.words(count) >> drop
     chosen = np.searchsorted(high, prefixes, side="left").astype(np.int64)
     for index in np.flatnonzero(chosen != np.searchsorted(low, prefixes, side="right")):
@@ -94,7 +114,9 @@ def choose(bits: SecureBits, cumulative: Cumulative, count: int) -> NDArray[np.i
 def _bracket(value: Ball | Fraction, bits: int) -> tuple[int, int]:
     # ⌊2^bits·F⌋ from both ends of its ball: F may be a dyadic fraction that no ball can recognise.
     scaled = (ball(value) if isinstance(value, Fraction) else value) * (1 << bits)
-    return math.floor(exact_fraction(scaled.lower())), math.floor(exact_fraction(scaled.upper()))
+    low, high = (math.floor(exact_fraction(end)) for end in (scaled.lower(), scaled.upper()))
+    # A ball around a probability may reach below 0 or above 1.
+    return max(0, low), min(high, 1 << bits)
 
 
 def _count_below(cumulative: Cumulative, uniform: LazyUniform) -> int | None:

@@ -25,6 +25,8 @@ _RELATIVE: Final = 2.0**-46
 _ABSOLUTE: Final = 2.0**-50
 # Integers up to here are exact in float64, with room for a subtraction.
 _EXACT_FLOAT: Final = 2.0**52
+# Within these bounds of σ² no square and no slope of the acceptance filter leaves the normal floats.
+_SAFE: Final = Fraction(2) ** 900
 
 
 def variance_parameter(sigma: object, sigma2: object) -> Fraction:
@@ -56,7 +58,8 @@ class DiscreteGaussianLaw:
         object.__setattr__(self, "_proposal", discrete_laplace_staircase(scale))
         object.__setattr__(self, "_centre", centre)
         object.__setattr__(self, "_centre_float", float_near(centre))
-        object.__setattr__(self, "_slope", float_near(1 / (2 * self.sigma2)))
+        slope = float_near(1 / (2 * self.sigma2)) if 1 / _SAFE < self.sigma2 < _SAFE else math.nan
+        object.__setattr__(self, "_slope", slope)
 
     def draw(self, bits: SecureBits, count: int) -> NDArray[np.int64]:
         """`count` draws, in the order in which they were accepted."""
@@ -90,7 +93,7 @@ class DiscreteGaussianLaw:
         uniform = (words >> drop).astype(np.float64)
         uniform += 0.5
         uniform *= 2.0**-bits.prefix_bits
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             size = np.abs(proposals.astype(np.float64))
             exponent = size - self._centre_float
             exponent *= exponent
@@ -141,9 +144,10 @@ class RoundedGaussianLaw:
                 1.0001 * self._sigma / (radial * radius) + radius * (self._sigma * (_RELATIVE + 4.0 * ulp)) + _ABSOLUTE
             )
             value = math.cos((angular + 0.5) * (2.0 * math.pi * ulp)) * radius * self._sigma + 0.5
-            floor = math.floor(value)
-            if error <= value - floor and value - floor + error <= 1.0:
-                return floor
+            if abs(value) < math.inf:
+                floor = math.floor(value)
+                if error <= value - floor and value - floor + error <= 1.0:
+                    return floor
         return self._exact(bits, radial, angular)
 
     def _fill(self, out: NDArray[np.int64], words: NDArray[np.uint64], bits: SecureBits) -> None:
@@ -151,7 +155,7 @@ class RoundedGaussianLaw:
         sigma, ulp = self._sigma, 2.0**-bits.prefix_bits
         prefixes = (words >> drop).astype(np.float64)
         radial, angular = prefixes[: len(out)], prefixes[len(out) :]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             radius = radial + 0.5
             radius *= ulp
             np.log(radius, out=radius)

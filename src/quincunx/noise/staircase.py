@@ -86,9 +86,10 @@ class Staircase:
             value = -self._scale * math.log((prefix + 0.5) * 2.0**-bits.prefix_bits)
             error = _HALF_WIDTH * self._scale / prefix + value * _RELATIVE + _ABSOLUTE
             value += self._offset
-            floor = math.floor(value)
-            if error <= value - floor and value - floor + error <= 1.0:
-                whole = floor
+            if value < math.inf:
+                floor = math.floor(value)
+                if error <= value - floor and value - floor + error <= 1.0:
+                    whole = floor
         if whole is None:
             whole = self._exact(bits, prefix)
         return -whole if signed and not word & 1 else whole
@@ -98,7 +99,7 @@ class Staircase:
     ) -> None:
         drop = np.uint64(64 - bits.prefix_bits)
         prefix = (words >> drop).astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             value = prefix + 0.5
             value *= 2.0**-bits.prefix_bits
             np.log(value, out=value)

@@ -26,8 +26,9 @@ class KeyedBits(SecureBits):
         if not isinstance(key, bytes) or len(key) != 32:
             got = f"{len(key)} bytes" if isinstance(key, bytes) else type(key).__name__
             raise ParameterError("a test key is 32 bytes", where="key", got=got, hint="Use key_of(name).")
-        if not 1 <= prefix_bits <= PREFIX_BITS:
-            raise ParameterError(f"must be from 1 to {PREFIX_BITS}", where="prefix_bits", got=str(prefix_bits))
+        if type(prefix_bits) is not int or not 1 <= prefix_bits <= PREFIX_BITS:
+            what = f"must be a whole number from 1 to {PREFIX_BITS}"
+            raise ParameterError(what, where="prefix_bits", got=str(prefix_bits))
         super().__init__()
         self._key = key
         self.prefix_bits = prefix_bits
@@ -54,13 +55,18 @@ def key_of(name: str, parent: bytes = b"") -> bytes:
 
 
 @contextmanager
-def keyed(key: bytes | KeyedBits, *, prefix_bits: int = PREFIX_BITS) -> Iterator[KeyedBits]:
+def keyed(key: bytes | KeyedBits, *, prefix_bits: int | None = None) -> Iterator[KeyedBits]:
     """Draw from an injected key inside the block; gives the stream, whose `fallbacks` can be read afterwards.
 
     `key` is 32 bytes or a `KeyedBits` (a substream). `prefix_bits` narrows the filter, so that a test can force the
     exact fallback: with 4 bits most draws take it.
     """
-    stream = key if isinstance(key, KeyedBits) else KeyedBits(key, prefix_bits=prefix_bits)
+    if isinstance(key, KeyedBits):
+        if prefix_bits is not None:
+            raise ParameterError("a stream has its width already", where="prefix_bits", got=str(prefix_bits))
+        stream = key
+    else:
+        stream = KeyedBits(key, prefix_bits=PREFIX_BITS if prefix_bits is None else prefix_bits)
     token = INJECTED.set(stream)
     try:
         yield stream

@@ -6,6 +6,7 @@ A privacy bound leaves this library as `float_above(ball)`: a float that is cert
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,18 @@ Ball = arb
 # FLINT's precision is one global number. Balls stay certified at any precision, so the lock guards
 # sharpness and the restoring of the old value, not soundness.
 _LOCK = threading.RLock()
+# Beyond this binary magnitude a bound keeps its sign and its side of every float, which is all that leaves this module.
+_MAGNITUDE = 20_000
+
+
+def _fresh_lock() -> None:
+    # A child of a fork does not have the thread that may hold the lock.
+    global _LOCK  # noqa: PLW0603
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_fresh_lock)
 
 
 @contextmanager
@@ -80,17 +93,22 @@ def _outward(value: Fraction, side: float) -> float:
     if math.isinf(near):
         # An overflow towards `side` is the bound; away from it, the largest finite float is.
         return near if near == side else math.nextafter(near, side)
-    while (Fraction(near) < value) if side > 0 else (Fraction(near) > value):
+    while math.isfinite(near) and ((Fraction(near) < value) if side > 0 else (Fraction(near) > value)):
         near = math.nextafter(near, side)
     return near
 
 
 def exact_fraction(exact: Ball) -> Fraction:
-    """The rational value of a ball of radius 0, such as `x.lower()`; tiny ones keep only their sign and smallness."""
-    # A denormal bound far below the smallest float would make an enormous denominator; its sign is enough.
+    """The rational value of a ball of radius 0, such as `x.lower()`.
+
+    Below 2^-20000 and above 2^20000 it keeps only its sign and its smallness or size, as ±2^∓2000.
+    """
+    # Far outside the floats an exact value would have an enormous numerator or denominator.
     mantissa, exponent = (int(part) for part in exact.man_exp())
-    if exponent < -20_000:
-        return Fraction(mantissa.bit_length() and (1 if mantissa > 0 else -1), 1 << 2_000)
+    magnitude = exponent + mantissa.bit_length()
+    if mantissa and abs(magnitude) > _MAGNITUDE:
+        sign = 1 if mantissa > 0 else -1
+        return Fraction(sign, 1 << 2_000) if magnitude < 0 else Fraction(sign << 2_000)
     return Fraction(mantissa) * (Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent))
 
 

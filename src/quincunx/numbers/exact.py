@@ -17,10 +17,12 @@ import numpy as np
 
 from quincunx.errors import ParameterError
 
-# A string of a few characters must not make an integer of a million digits.
-_MAX_EXPONENT: Final = 10_000
-_MAX_CHARACTERS: Final = 20_000
-_EXPONENT: Final = re.compile(r"[eE]([+-]?\d+)\s*$")
+# A string of a few characters must not make an integer of a million digits, and Python reads and prints integers of
+# up to 4,300 digits: what is accepted can be shown.
+_MAX_EXPONENT: Final = 4_000
+_MAX_CHARACTERS: Final = 4_200
+_MAX_BITS: Final = 14_000
+_EXPONENT: Final = re.compile(r"[eE]([+-]?[\d_]+)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,9 @@ def rational(value: object, name: str) -> Fraction:
     if isinstance(value, bool | np.bool_):
         raise ParameterError("expected a number", where=name, got=type(value).__name__, hint="Write 0 or 1.")
     if isinstance(value, Fraction):
-        return value
+        return _printable(value, name)
     if isinstance(value, int | np.integer):
-        return Fraction(int(value))
+        return _printable(Fraction(int(value)), name)
     if isinstance(value, float | np.floating | Decimal):
         return _from_text(str(value), name)
     if isinstance(value, str):
@@ -59,14 +61,22 @@ def rational(value: object, name: str) -> Fraction:
     )
 
 
+def _printable(number: Fraction, name: str) -> Fraction:
+    bits = max(number.numerator.bit_length(), number.denominator.bit_length())
+    if bits > _MAX_BITS:
+        raise ParameterError("the number is too long to be meant", where=name, got=f"a number of {bits} bits")
+    return number
+
+
 def _from_text(text: str, name: str) -> Fraction:
     shown = text if len(text) <= 40 else text[:37] + "..."
     exponent = _EXPONENT.search(text)
     too_long = len(text) > _MAX_CHARACTERS
-    if too_long or (exponent and (len(exponent[1]) > 6 or abs(int(exponent[1])) > _MAX_EXPONENT)):
+    digits = exponent[1].replace("_", "") if exponent else "0"
+    if too_long or len(digits) > 6 or (digits.strip("+-") and abs(int(digits)) > _MAX_EXPONENT):
         raise ParameterError("the number is too long to be meant", where=name, got=shown)
     try:
-        return Fraction(text)
+        return _printable(Fraction(text), name)
     except ZeroDivisionError:
         raise ParameterError("a fraction has the denominator 0", where=name, got=shown) from None
     except ValueError:

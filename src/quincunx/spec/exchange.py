@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import InputError, SpecificationError
@@ -39,7 +39,7 @@ def schema() -> dict[str, object]:
 
 @cache
 def _schema_text() -> str:
-    return files("quincunx.spec").joinpath("specification.schema.json").read_text(encoding="utf-8")
+    return Path(__file__).with_name("specification.schema.json").read_text(encoding="utf-8")
 
 
 def to_dict(spec: Specification) -> dict[str, object]:
