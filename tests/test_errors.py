@@ -36,6 +36,8 @@ def test_the_tree_and_its_exit_codes() -> None:
         "MatrixError": 2,
         "SpecificationError": 2,
         "PrivacyError": 4,
+        "BudgetError": 3,
+        "MisuseError": 4,
         "VerificationError": 6,
     }
     assert issubclass(errors.InputError, ValueError)

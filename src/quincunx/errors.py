@@ -7,6 +7,8 @@ QuincunxError
 │   ├── MatrixError       a finite mechanism is malformed
 │   └── SpecificationError  the five blocks do not fit together, or a stored one cannot be read
 ├── PrivacyError          what was asked would break, or cannot state, a guarantee; exit code 4
+│   ├── BudgetError       a budget does not cover what was asked; nothing was spent; exit code 3
+│   └── MisuseError       a bound was asked of an object whose theorem does not give it (also a TypeError)
 └── VerificationError     a result failed its own certified check; nothing was released; exit code 6
 
 QuincunxWarning           allowed, but probably not what was meant
@@ -16,6 +18,8 @@ callers pass types, shapes and parameters, not data.
 """
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 
 class QuincunxError(Exception):
@@ -66,6 +70,41 @@ class PrivacyError(QuincunxError):
     """What was asked would break a guarantee, or no guarantee can be stated for it."""
 
     exit_code = 4
+
+
+class BudgetError(PrivacyError):
+    """A budget does not cover what was asked. Nothing was released and nothing was spent.
+
+    Attributes, exact, all in the parameter that `symbol` names (ε, ρ, μ² or δ): `requested`, `spent`, `remaining`, and
+    `affordable`, the largest request that would have been admitted. They are None where the error was made without.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        got: str = "",
+        hint: str = "",
+        symbol: str = "",
+        requested: Fraction | None = None,
+        spent: Fraction | None = None,
+        remaining: Fraction | None = None,
+        affordable: Fraction | None = None,
+    ) -> None:
+        super().__init__(what, where=where, got=got, hint=hint)
+        self.symbol, self.requested, self.spent = symbol, requested, spent
+        self.remaining, self.affordable = remaining, affordable
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The numbers travel as state, beside the four parts of the message.
+        return (*super().__reduce__(), dict(self.__dict__))
+
+
+class MisuseError(PrivacyError, TypeError):
+    """A bound was asked of an object whose theorem does not give it. It is also a TypeError."""
 
 
 class VerificationError(QuincunxError):

@@ -14,7 +14,7 @@ from quincunx.numbers import Ball, Log, ball, precision
 def test_pure_conversion_is_randomized_response(epsilon: object) -> None:
     with precision(128):
         response = Loss.of(LatticeLaw(unit=Log(3), steps=1))
-        exact = response.delta_balls(ball(Fraction(epsilon)))[1]
+        exact = response.curve().delta(ball(Fraction(epsilon)))[1]
         assert abs(delta_from_pure(ball(Log(3)), ball(Fraction(epsilon))) - exact) < Ball(2) ** -100
 
 
@@ -29,7 +29,7 @@ def test_pure_conversion_ends_at_the_bound() -> None:
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 5, 20])
 def test_zcdp_conversion_covers_the_gaussian_that_attains_rho(mu2: object, epsilon: object) -> None:
     with precision(256):
-        exact = Loss.of(GaussianLaw(mu2=Fraction(mu2))).delta_balls(ball(Fraction(epsilon)))[1]
+        exact = Loss.of(GaussianLaw(mu2=Fraction(mu2))).curve().delta(ball(Fraction(epsilon)))[1]
         bound = delta_from_zcdp(ball(Fraction(mu2) / 2), ball(Fraction(epsilon)))
         assert exact <= bound <= 1
 

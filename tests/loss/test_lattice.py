@@ -41,7 +41,7 @@ def brute_delta(worlds: list[list[tuple[Fraction, Fraction]]], growth: Fraction)
 def test_randomized_response_is_summed_exactly(odds: Fraction, count: int, growth: Fraction) -> None:
     expected = brute_delta([table(1 / odds, 1)] * count, growth)
     with precision(256):
-        low, high = (count * response(odds)).delta_balls(ball(Log(growth)))
+        low, high = (count * response(odds)).curve().delta(ball(Log(growth)))
         assert low.lower() <= ball(expected) <= high.upper()
         assert high - low < Ball(2) ** -200
 
@@ -53,7 +53,7 @@ def test_mixed_steps_of_one_unit_compose_exactly(parts: list[int], growth: Fract
     expected = brute_delta([table(1 / odds, n) for n in parts], growth)
     total = sum((Loss.of(LatticeLaw(unit=Log(odds), steps=n)) for n in parts), Loss())
     with precision(256):
-        low, high = total.delta_balls(ball(Log(growth)))
+        low, high = total.curve().delta(ball(Log(growth)))
         assert low.lower() <= ball(expected) <= high.upper()
         assert high - low < Ball(2) ** -200
 

@@ -1,20 +1,31 @@
 """What a mechanism leaks: one algebra of losses."""
 
+from quincunx.loss.bounded_range import BoundedRangeLaw
 from quincunx.loss.discrete_gaussian import DiscreteGaussianLaw
+from quincunx.loss.filter import Admission, Batch, Filter, Odometer
 from quincunx.loss.gaussian import GaussianLaw
 from quincunx.loss.laplace import LaplaceLaw
 from quincunx.loss.lattice import LatticeLaw
 from quincunx.loss.law import Law
 from quincunx.loss.loss import Loss
+from quincunx.loss.response import ResponseLaw
 from quincunx.loss.stated import Largest, StatedLaw
+from quincunx.loss.subsampled import SubsampledLaw
 
 __all__ = [
+    "Admission",
+    "Batch",
+    "BoundedRangeLaw",
     "DiscreteGaussianLaw",
+    "Filter",
     "GaussianLaw",
     "LaplaceLaw",
     "Largest",
     "LatticeLaw",
     "Law",
     "Loss",
+    "Odometer",
+    "ResponseLaw",
     "StatedLaw",
+    "SubsampledLaw",
 ]

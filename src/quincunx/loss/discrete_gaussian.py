@@ -7,13 +7,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import ClassVar, Final
 
+import numpy as np
 from flint import arb_poly
+from numpy.typing import NDArray
 
-from quincunx.loss.law import Bounds, Law, Profile, Terms
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View, log_with_error
 from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
-from quincunx.numbers import Ball, ball, precision
+from quincunx.numbers import Ball, ball, float_near, precision
 
 # The sum is cut where the terms are below 2^-CUT_BITS; what is left out is added to the upper bound.
 _CUT_BITS: Final = 220
@@ -38,6 +40,44 @@ class DiscreteGaussianLaw(Law):
         """shift²/(2·sigma2) (Canonne, Kamath and Steinke 2020, Theorem 4)."""
         rho = self.shift**2 / (2 * self.sigma2)
         return rho, rho
+
+    def kl(self) -> Bounds:
+        """shift²/(2·sigma2), because E[k] = 0."""
+        return self.zcdp()
+
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """At most α·shift²/(2·sigma2) (Canonne, Kamath and Steinke 2020, Theorem 4); at least D_1."""
+        rho = self.shift**2 / (2 * self.sigma2)
+        return rho, alpha * rho
+
+    def gdp(self) -> Ball:
+        """None: its trade-off curve has corners below every Gaussian curve of the same slope."""
+        return Ball.pos_inf()
+
+    has_moments: ClassVar[bool] = True
+
+    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+        """ln Σ_k e^{−k²/2σ² + s(n² − 2nk)/2σ²}/Σ_k e^{−k²/2σ²}, summed directly for small σ, else after Poisson."""
+        sigma2, n = float_near(self.sigma2), self.shift
+        offsets = np.arange(-9, 10)
+        if sigma2 < 0.35:
+            # The terms peak at k = −n·Re s; nine steps off they are below e^{−80²/…} < 2^-100 of the peak.
+            k = np.round(-n * s.real)[:, None] + offsets
+            exponents = (-k * k + s[:, None] * (n * n - 2 * n * k)) / (2 * sigma2)
+            parts = (k * k + np.abs(s[:, None]) * (n * n + 2 * n * np.abs(k))) / (2 * sigma2)
+            norm = math.log(math.fsum(math.exp(-j * j / (2 * sigma2)) for j in range(-12, 13)))
+        else:
+            # Σ_k e^{−(k+sn)²/2σ²} ∝ Σ_m e^{−2π²σ²m² + 2πi·m·s·n}, peaked at m = −n·Im s/2πσ².
+            m = np.round(-n * s.imag / (2 * math.pi * sigma2))[:, None] + offsets
+            square = (s * (s + 1) * (n * n / (2 * sigma2)))[:, None]
+            exponents = square - 2 * math.pi**2 * sigma2 * m * m + 2j * math.pi * n * m * s[:, None]
+            parts = np.abs(square) + 2 * math.pi**2 * sigma2 * m * m + 2 * math.pi * n * np.abs(m * s[:, None])
+            norm = math.log(math.fsum(math.exp(-2 * math.pi**2 * sigma2 * j * j) for j in range(-5, 6)))
+        top = exponents.real.max(axis=1)
+        inside = np.exp(exponents - top[:, None]).sum(axis=1)
+        # Each term is off by the rounding of the parts of its exponent.
+        off = 16 * 2.0**-53 * (np.exp(exponents.real - top[:, None]) * (parts + 4)).sum(axis=1)
+        return log_with_error((top - norm).astype(np.complex128), inside, off, 8 * 2.0**-53 * (np.abs(top) + 1))
 
     def group(self, k: int) -> DiscreteGaussianLaw:
         """A shift k times as long."""

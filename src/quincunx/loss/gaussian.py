@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import ClassVar, cast
 
-from quincunx.loss.law import Bounds, Law, Profile, Terms
-from quincunx.numbers import Ball, ball, normal_tail, precision
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View
+from quincunx.numbers import Ball, ball, float_near, normal_tail, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,18 @@ class GaussianLaw(Law):
         """μ²/2: D_α = α·μ²/2 for every α (Bun and Steinke 2016, Lemma 2.4)."""
         return self.mu2 / 2, self.mu2 / 2
 
+    def kl(self) -> Bounds:
+        """μ²/2."""
+        return self.zcdp()
+
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """α·μ²/2."""
+        return alpha * self.mu2 / 2, alpha * self.mu2 / 2
+
+    def gdp(self) -> Fraction:
+        """μ²."""
+        return self.mu2
+
     def group(self, k: int) -> GaussianLaw:
         """k·μ."""
         return GaussianLaw(mu2=self.mu2 * k * k)
@@ -40,6 +55,21 @@ class GaussianLaw(Law):
     def profile(self, terms: Terms) -> Profile:
         """μ² adds (Dong, Roth and Su 2022, Corollary 3.3)."""
         return _GaussianProfile(_total(terms))
+
+    has_moments: ClassVar[bool] = True
+
+    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+        """s(s + 1)·μ²/2: four roundings."""
+        value = s * (s + 1) * (float_near(self.mu2) / 2)
+        return value, 8 * 2.0**-53 * np.abs(value)
+
+    def log_decay(self, sigma: float, omega: float) -> float:  # noqa: ARG002
+        """−ω²·μ²/2, exactly."""
+        return -0.5 * omega * omega * float_near(self.mu2) * (1 - 1e-12)
+
+    def merged(self, terms: Terms) -> Terms:
+        """One Gaussian."""
+        return [(GaussianLaw(mu2=_total(terms)), 1)]
 
     def covers(self, mine: Terms, theirs: Terms) -> bool:
         """By μ."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import ClassVar, cast
 
-from quincunx.loss.law import Bounds, Law, Profile, Terms
-from quincunx.numbers import Ball, ball
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.loss.grid import Cells, Grid, dominating, floored
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View, log_with_error
+from quincunx.numbers import Ball, ball, float_near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +34,18 @@ class LaplaceLaw(Law):
         rho = ball(self.epsilon) + (-ball(self.epsilon)).expm1()
         return rho, rho
 
+    def kl(self) -> Bounds:
+        """ε + e^{−ε} − 1."""
+        return self.zcdp()
+
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """ln[α/(2α−1)·e^{(α−1)ε} + (α−1)/(2α−1)·e^{−αε}]/(α−1) (Mironov 2017, Proposition 6)."""
+        a, e = ball(alpha), ball(self.epsilon)
+        # Divided by e^{(α−1)ε}, so that nothing overflows.
+        inside = (a + (a - 1) * (-(2 * a - 1) * e).exp()) / (2 * a - 1)
+        value = e + inside.log() / (a - 1)
+        return value, value
+
     def group(self, k: int) -> LaplaceLaw:
         """k·ε: a shift k times as long."""
         return LaplaceLaw(epsilon=self.epsilon * k)
@@ -40,6 +57,38 @@ class LaplaceLaw(Law):
     def profile(self, terms: Terms) -> Profile | None:
         """Closed for one law, once."""
         return _LaplaceProfile(self.epsilon) if len(terms) == 1 and terms[0][1] == 1 else None
+
+    has_moments: ClassVar[bool] = True
+
+    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+        """sε + ln A, A = (1 + w)/2 + (1 − w)/(2(2s + 1)) with w = e^{−(2s+1)ε}: the two atoms and what lies between."""
+        epsilon = float_near(self.epsilon)
+        doubled = 2 * s + 1
+        w = np.exp(-doubled * epsilon)
+        inside = (1 + w) / 2 + (1 - w) / (2 * doubled)
+        # |w| < 1 and |2s + 1| > 1, so all parts are at most 1; w is off by its exponent's rounding.
+        off = 2.0**-53 * (np.abs(w) * (4 * np.abs(doubled) * epsilon + 8) + 16)
+        return log_with_error(s * epsilon, inside, off, 3 * 2.0**-53 * np.abs(s * epsilon))
+
+    def grid(self, view: View) -> Grid:
+        """Cells between grid points, the atoms at ±ε in the outermost ones; the pair is symmetric."""
+        epsilon, mesh = float_near(self.epsilon), view.mesh
+        first, last = math.floor(-epsilon / mesh), math.ceil(epsilon / mesh)
+        edges = np.clip(np.arange(first, last + 1) * mesh, -epsilon, epsilon)
+        p = 0.5 * np.exp((edges[:-1] - epsilon) / 2) * np.expm1(np.diff(edges) / 2)
+        p[-1] += 0.5
+        p[0] += 0.5 * math.exp(-epsilon)
+        q = 0.5 * np.exp((-edges[1:] - epsilon) / 2) * np.expm1(np.diff(edges) / 2)
+        q[0] += 0.5
+        q[-1] += 0.5 * math.exp(-epsilon)
+        cells = Cells(mesh, first, p, q, np.full(len(p), 1e-14))
+        return floored(cells) if view.below else dominating(cells)
+
+    def log_decay(self, sigma: float, omega: float) -> float:
+        """The atoms stay; what lies between falls like 1/ω."""
+        w = math.exp(-(2 * sigma + 1) * float_near(self.epsilon))
+        top = (1 + w) / 2 + (1 + w) / (4 * omega)
+        return min(0.0, math.log(top / ((1 + w) / 2 + (1 - w) / (2 * (2 * sigma + 1)))) + 1e-12)
 
     def covers(self, mine: Terms, theirs: Terms) -> bool:
         """One law covers every composition whose ε add up to no more (laplace.md)."""

@@ -7,17 +7,21 @@ on its lattice: their probabilities are the coefficients of a product of polynom
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import cast
+from typing import ClassVar, cast
 
+import numpy as np
 from flint import arb_poly
+from numpy.typing import NDArray
 
-from quincunx.loss.law import Bounds, Law, Profile, Real, Terms
+from quincunx.loss.grid import Grid, atoms_in_cells, dominating, floored
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Real, Terms, View, log_with_error
 from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
-from quincunx.numbers import Ball, Exact, ball, precision
+from quincunx.numbers import Ball, Exact, ball, float_near, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,20 @@ class LatticeLaw(Law):
         ceiling = epsilon * (epsilon / 2).tanh()
         return (ceiling if self.steps == 1 else _divergence(unit, self.steps)), ceiling
 
+    def kl(self) -> Bounds:
+        """Σ P·(n − 2j)·unit."""
+        value = _divergence(ball(self.unit), self.steps)
+        return value, value
+
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """ln Σ P·e^{(α−1)(n−2j)·unit}/(α − 1), the inner atoms as a geometric series."""
+        unit, order, n = ball(self.unit), ball(alpha - 1), self.steps
+        x, r = (-unit).exp(), (-unit * (1 + 2 * order)).exp()
+        series = (r - r**n) / (1 - r)
+        inside = (1 + (1 - x) * series + r**n) / (1 + x)
+        value = unit * n + inside.log() / order
+        return value, value
+
     def group(self, k: int) -> LatticeLaw:
         """k times as many steps."""
         return LatticeLaw(unit=self.unit, steps=self.steps * k)
@@ -55,6 +73,36 @@ class LatticeLaw(Law):
         laws = tuple((cast(LatticeLaw, law).steps, count) for law, count in terms)
         degree = sum(steps * count for steps, count in laws)
         return _spectrum(self.unit, laws) if degree <= MAX_ATOMS else None
+
+    has_moments: ClassVar[bool] = True
+
+    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+        """s·n·unit + ln of the sum over the atoms, whose inner part is a geometric series in r = x·e^{−2s·unit}."""
+        unit, n = float_near(ball(self.unit)), self.steps
+        x = math.exp(-unit)
+        exponent = -unit * (1 + 2 * s)
+        last = np.exp(n * exponent)
+        inside = (1 + last) / (1 + x)
+        off = 2.0**-53 * (np.abs(last) * (4 * n * np.abs(exponent) + 8) + 16)
+        if n > 1:
+            # (1 − x)·(r − rⁿ)/(1 − r): both differences without cancellation; |1 − x| ≤ |1 − r|.
+            series = np.exp(exponent) * np.expm1((n - 1) * exponent) / np.expm1(exponent)
+            inside += -math.expm1(-unit) / (1 + x) * series
+            off += 2.0**-53 * 64 * (n + n * np.abs(exponent)) * abs(math.expm1(-unit))
+        return log_with_error(
+            s * (n * unit), np.asarray(inside, dtype=np.complex128), off, 4 * 2.0**-53 * np.abs(s * (n * unit))
+        )
+
+    def grid(self, view: View) -> Grid:
+        """The atoms, in the cells that contain them; the pair is symmetric."""
+        unit, n = float_near(ball(self.unit)), self.steps
+        j = np.arange(n + 1)
+        x = math.exp(-unit)
+        p = np.exp(-unit * j) * (-math.expm1(-unit)) / (1 + x)
+        p[0], p[-1] = 1 / (1 + x), math.exp(-unit * n) / (1 + x)
+        losses = np.asarray(unit * (n - 2.0 * j), dtype=np.float64)
+        cells = atoms_in_cells(losses, p, p[::-1].copy(), view.mesh)
+        return floored(cells) if view.below else dominating(cells)
 
     def covers(self, mine: Terms, theirs: Terms) -> bool:
         """One law covers every composition whose steps add up to no more (lattice.md)."""

@@ -7,16 +7,34 @@ It answers at count 1; repetition is applied in `loss.py` and nowhere else.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
-from quincunx.numbers import Ball
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.loss.grid import Grid
+from quincunx.numbers import Ball, ball, normal_quantile
 
 # Exact where it is rational, so that equal budgets compare equal.
 Real: TypeAlias = Fraction | Ball
 # A lower and an upper bound: the lower end of the first and the upper end of the second are certain.
 Bounds: TypeAlias = tuple[Real, Real]
+
+
+Moments: TypeAlias = tuple[NDArray[np.complex128], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Which moments are asked of a law that is not closed: of Q against P (`backwards`), of a law that is dominated
+    instead of dominating (`below`), on a grid of spacing `mesh`."""
+
+    backwards: bool = False
+    below: bool = False
+    mesh: float = 2.0**-10
 
 
 class Profile(Protocol):
@@ -42,6 +60,31 @@ class Law(ABC):
         """
 
     @abstractmethod
+    def kl(self) -> Bounds:
+        """Certified bounds on D_1, the larger of both directions."""
+
+    @abstractmethod
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """Certified bounds on D_α at a fixed order α > 1, the larger of both directions."""
+
+    def gdp(self) -> Real:
+        """μ² for which the law is μ-GDP; by default that of any ε-DP pair, +∞ where ε is unbounded.
+
+        Randomized response dominates every ε-DP pair, and G_μ is below its trade-off curve at the one inner vertex iff
+        μ ≥ 2Φ⁻¹(e^ε/(1 + e^ε)) (Dong, Roth and Su 2022).
+        """
+        pure = self.pure()
+        epsilon = ball(pure) if isinstance(pure, Fraction) else pure
+        if not epsilon.is_finite():
+            return Ball.pos_inf()
+        return 4 * normal_quantile(1 / (1 + epsilon.exp())) ** 2
+
+    @property
+    def stated_delta(self) -> Fraction:
+        """The δ outside which the other answers hold, where a law is only approximately private; 0 elsewhere."""
+        return Fraction(0)
+
+    @abstractmethod
     def group(self, k: int) -> Law:
         """The law at distance k."""
 
@@ -53,9 +96,75 @@ class Law(ABC):
     def profile(self, terms: Terms) -> Profile | None:
         """δ(ε) of the composition of `terms`, all of this family; None where no closed form or finite sum is kept."""
 
+    # Whether `log_moment` is known; the numerical inversion needs it of every law in a composition.
+    has_moments: ClassVar[bool] = False
+
+    # Whether P against Q and Q against P are the same; where not, both are composed and the larger counts.
+    symmetric: ClassVar[bool] = True
+
+    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:
+        """ln E[e^{sL}] at complex s with Re s > 0, up to multiples of 2πi, and a bound on its absolute error.
+
+        L is the loss of P against Q under P, as `view` asks for it; closed laws are the same in every view.
+        """
+        raise NotImplementedError
+
+    def grid(self, view: View) -> Grid | None:  # noqa: ARG002
+        """The law on a grid, for laws that are not closed; None for those that are."""
+        return None
+
+    def log_decay(self, sigma: float, omega: float) -> float:  # noqa: ARG002
+        """A bound, at most 0, on ln |E[e^{(σ+iw)L}]|/E[e^{σL}] for every w ≥ omega."""
+        return 0.0
+
+    def merged(self, terms: Terms) -> Terms:
+        """The composition of `terms`, all of this family, with fewer terms where that is closed."""
+        return terms
+
     def covers(self, mine: Terms, theirs: Terms) -> bool:
         """Whether the composition of `mine` certainly dominates that of `theirs`, both of this family."""
         return mine == theirs
 
 
 Terms: TypeAlias = Sequence[tuple[Law, int]]
+
+
+def log_with_error(
+    shift: NDArray[np.complex128],
+    inside: NDArray[np.complex128],
+    off: NDArray[np.float64],
+    rounding: NDArray[np.float64],
+) -> Moments:
+    """shift + ln(inside), where `inside` is off by at most `off` and `shift` by `rounding`.
+
+    Where `inside` may be 0 nothing is known of its argument: the value is then its largest size, and the error covers
+    every complex number of that size.
+    """
+    size = np.abs(inside)
+    clear = size > 4 * off
+    value = np.where(clear, np.log(np.where(clear, inside, 1)), np.log(size + off))
+    # |ln(1 + z)| ≤ 1.16·|z| for |z| ≤ 1/4; a number of size at most M is within 2M of M, and e^1.2 > 3.
+    error = np.where(clear, 1.16 * off / np.where(clear, size, 1) + 4 * 2.0**-53 * np.abs(value), 1.2)
+    return shift + value, error + rounding
+
+
+def as_ball(value: Real) -> Ball:
+    """A ball around an exact or certified number."""
+    return ball(value) if isinstance(value, Fraction) else value
+
+
+def total(values: Iterable[Real]) -> Real:
+    """The sum: exact where all of it is rational."""
+    exact, rough = Fraction(0), None
+    for value in values:
+        if isinstance(value, Fraction):
+            exact += value
+        else:
+            rough = value if rough is None else rough + value
+    return exact if rough is None else ball(exact) + rough
+
+
+def total_of(terms: Terms, question: Callable[[Law], Bounds]) -> Bounds:
+    """The sums of the lower and of the upper bounds that each law gives, each as often as it is used."""
+    answers = [(question(law), count) for law, count in terms]
+    return total(low * count for (low, _), count in answers), total(high * count for (_, high), count in answers)

@@ -13,18 +13,26 @@ from fractions import Fraction
 from typing import Protocol
 
 from quincunx.errors import DataError, ParameterError
-from quincunx.loss.convert import delta_from_pure, delta_from_zcdp
-from quincunx.loss.law import Bounds, Law, Profile, Real, Terms
+from quincunx.loss.curve import Curve, families, total_pure
+from quincunx.loss.exchange import from_json, to_json
+from quincunx.loss.law import Bounds, Law, Real, total, total_of
+from quincunx.loss.sampling import subsampled
+from quincunx.loss.solve import first_within, last_beyond
+from quincunx.loss.spend import Additive, cost
 from quincunx.loss.stated import Largest
+from quincunx.loss.tradeoff import tradeoff
 from quincunx.numbers import (
     Ball,
     ball,
     delta_parameter,
     float_above,
     float_below,
+    float_near,
     non_negative,
     positive_integer,
     precision,
+    probability,
+    rational,
 )
 
 _PRECISION = 256
@@ -39,7 +47,7 @@ class Unit(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Loss:
     """What a mechanism leaks at input distance 1: the composition of `terms`, each a law and how often it is used.
 
@@ -52,13 +60,24 @@ class Loss:
         counts: dict[Law, int] = {}
         for law, count in self.terms:
             counts[law] = counts.get(law, 0) + count
-        ordered = sorted(counts.items(), key=lambda term: repr(term[0]))
-        object.__setattr__(self, "terms", tuple(ordered))
+        object.__setattr__(self, "terms", tuple(counts.items()))
+
+    def __eq__(self, other: object) -> bool:
+        """The same laws as often; their order does not matter."""
+        return frozenset(self.terms) == frozenset(other.terms) if isinstance(other, Loss) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms))
 
     @classmethod
     def of(cls, law: Law) -> Loss:
         """The loss of one use of `law`."""
         return cls(((law, 1),))
+
+    @classmethod
+    def compose(cls, losses: Iterable[Loss]) -> Loss:
+        """The composition of many losses in one go: equal to their sum."""
+        return cls(tuple(term for loss in losses for term in loss.terms))
 
     def __add__(self, other: object) -> Loss:
         return Loss(self.terms + other.terms) if isinstance(other, Loss) else NotImplemented
@@ -81,6 +100,14 @@ class Loss:
         """The loss at distance `k`: what protects k people together."""
         size = positive_integer(k, "k")
         return self if size == 1 else Loss(tuple((law.group(size), count) for law, count in self.terms))
+
+    def subsample(self, rate: object, *, scheme: str, unit: Unit) -> Loss:
+        """The loss of running this on a random sample of people, each in it with probability `rate`, 0 < rate ≤ 1.
+
+        `scheme` "poisson" goes with an add/remove unit, "without-replacement" with replace; other pairs are refused.
+        Mechanisms that see one sample compose before it: sample their sum, not each of them.
+        """
+        return subsampled(self, rate, scheme, unit)
 
     @staticmethod
     def parallel(parts: Iterable[Loss | tuple[Loss, Loss]], *, unit: Unit) -> Loss:
@@ -107,7 +134,7 @@ class Loss:
 
     def pure_bounds(self) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ε with δ = 0."""
-        return _bounds(lambda: (self.total_pure(),) * 2)
+        return (math.inf, math.inf) if self.stated_delta() else _bounds(lambda: (self.total_pure(),) * 2)
 
     def zcdp(self) -> float:
         """A ρ such that the loss is ρ-zCDP: D_α ≤ ρ·α for every α > 1."""
@@ -115,7 +142,7 @@ class Loss:
 
     def zcdp_bounds(self) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ρ."""
-        return _bounds(self.total_zcdp)
+        return (0.0, math.inf) if self.stated_delta() else _bounds(self.total_zcdp)
 
     def delta(self, epsilon: object) -> float:
         """A δ such that the loss is (ε, δ)."""
@@ -124,7 +151,7 @@ class Loss:
     def delta_bounds(self, epsilon: object) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest δ at `epsilon` ≥ 0."""
         exact = non_negative(epsilon, "epsilon")
-        return _bounds(lambda: self.delta_balls(ball(exact)))
+        return _bounds(lambda: self.curve().delta(ball(exact)))
 
     def epsilon(self, delta: object) -> float:
         """An ε such that the loss is (ε, δ)."""
@@ -133,61 +160,110 @@ class Loss:
     def epsilon_bounds(self, delta: object) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ε at 0 ≤ `delta` < 1."""
         target = delta_parameter(delta)
-        low, high = self.pure_bounds()
-        if target == 0 or not self.terms:
-            return low, high
+        if target < self.stated_delta():
+            return 0.0, math.inf
+        # At δ = δ₀ what is stated outside δ₀ holds as it stands.
+        low, high = _bounds(lambda: (self.total_pure(),) * 2)
+        if target == self.stated_delta() or not self.terms:
+            return (low if target == 0 else 0.0), high
         with precision(_PRECISION):
             goal = ball(target)
-            upper = _first(lambda e: bool(self.delta_balls(Ball(e))[1] <= goal), high)
-            lower = _last(lambda e: bool(self.delta_balls(Ball(e))[0] > goal), upper)
+            curve = self.curve()
+            upper = first_within(lambda e: curve.upper(Ball(e)), goal, high, curve.guess(float_near(goal)))
+            lower = last_beyond(lambda e: curve.lower(Ball(e)), goal, upper, upper * (1 - 1e-9))
         return lower, upper
+
+    def renyi(self, alpha: object) -> float:
+        """An upper bound on D_α, the Rényi divergence at order `alpha` > 1."""
+        return self.renyi_bounds(alpha)[1]
+
+    def renyi_bounds(self, alpha: object) -> tuple[float, float]:
+        """Certified lower and upper bound on D_α."""
+        order = rational(alpha, "alpha")
+        if order <= 1:
+            hint = "At order 1 ask kl(); at infinity, pure()."
+            raise ParameterError("must be greater than 1", where="alpha", got=str(order)[:40], hint=hint)
+        if self.stated_delta():
+            return 0.0, math.inf
+        return _bounds(lambda: total_of(self.terms, lambda law: law.renyi(order)))
+
+    def gdp(self) -> float:
+        """A μ such that the loss is μ-GDP; `inf` where none is known."""
+        return self.gdp_bounds()[1]
+
+    def gdp_bounds(self) -> tuple[float, float]:
+        """0 and an upper bound on the smallest μ; equal to it where every law is Gaussian."""
+        if self.stated_delta():
+            return 0.0, math.inf
+        squared = _bounds(lambda: (self.total_gdp(),) * 2)
+        with precision(_PRECISION):
+            low, high = float_below(Ball(squared[0]).sqrt()), float_above(Ball(squared[1]).sqrt())
+        return (low if all(law.family() == "gaussian" for law, _ in self.terms) else 0.0), high
+
+    def kl(self) -> float:
+        """An upper bound on D_1, the divergence of Kullback and Leibler, in either direction."""
+        return self.kl_bounds()[1]
+
+    def kl_bounds(self) -> tuple[float, float]:
+        """Certified lower and upper bound on D_1."""
+        if self.stated_delta():
+            return 0.0, math.inf
+        return _bounds(lambda: total_of(self.terms, lambda law: law.kl()))
+
+    def tv(self) -> float:
+        """An upper bound on the total variation distance: δ at ε = 0."""
+        return self.delta(0)
+
+    def tv_bounds(self) -> tuple[float, float]:
+        """Certified lower and upper bound on the total variation distance."""
+        return self.delta_bounds(0)
+
+    def tradeoff(self, alpha: object) -> float:
+        """A lower bound on the type II error of every test of level `alpha` that tells the two inputs apart."""
+        return self.tradeoff_bounds(alpha)[0]
+
+    def tradeoff_bounds(self, alpha: object) -> tuple[float, float]:
+        """Certified lower and upper bound on the trade-off function at `alpha`."""
+        level = probability(alpha, "alpha")
+        with precision(_PRECISION):
+            return tradeoff(self.curve(), level)
+
+    def spend(self, standard: Additive) -> Fraction:
+        """What this costs a budget in the additive parameter of `standard`, exactly or rounded up to 12 decimals.
+
+        ε for Pure and Approximate, ρ for ZCDP, μ² for GaussianDP, D_α for Renyi. A stated δ is asked by
+        `stated_delta()` and is charged beside it; standards that cannot be met are refused.
+        """
+        return cost(standard, self)
+
+    def to_json(self) -> str:
+        """JSON text that `from_json` reads, now and later."""
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Loss:
+        """The loss that `to_json` wrote. Whatever is unknown is refused."""
+        return from_json(text, cls)
+
+    def total_gdp(self) -> Real:
+        """The total μ², exact where rational."""
+        return total(law.gdp() * count for law, count in self.terms)
 
     def total_pure(self) -> Real:
         """The total ε: exact where all of it is rational, else a ball at the working precision."""
-        return _total_pure(self.terms)
+        return total_pure(self.terms)
 
     def total_zcdp(self) -> Bounds:
         """A lower and an upper bound on the total ρ, exact where rational."""
-        bounds = [(law.zcdp(), count) for law, count in self.terms]
-        return _sum(floor * count for (floor, _), count in bounds), _sum(
-            ceiling * count for (_, ceiling), count in bounds
-        )
+        return total_of(self.terms, lambda law: law.zcdp())
 
-    def delta_balls(self, epsilon: Ball) -> tuple[Ball, Ball]:
-        """Balls around bounds on δ(ε): exact where the composition has a profile, else far apart."""
-        families = self._families()
-        profile = _profile(families[0]) if len(families) == 1 else None
-        if profile is not None:
-            low, high = profile.delta(epsilon)
-            return low.max(Ball(0)), high.max(Ball(0)).min(Ball(1))
-        if not self.terms:
-            return Ball(0), Ball(0)
-        ceiling = delta_from_pure(_ball(self.total_pure()), epsilon)
-        ceiling = ceiling.min(delta_from_zcdp(_ball(self.total_zcdp()[1]), epsilon))
-        ceiling = ceiling.min(self._one_profile_ceiling(families, epsilon))
-        # Leaving out all but one law is post-processing, so its δ is a lower bound.
-        floor = Ball(0)
-        for law, _ in self.terms:
-            single = law.profile([(law, 1)])
-            if single is not None:
-                floor = floor.max(single.delta(epsilon)[0])
-        return floor, ceiling
+    def stated_delta(self) -> Fraction:
+        """The total δ of parts that are only approximately private: 0 for every exact law."""
+        return sum((law.stated_delta * count for law, count in self.terms), Fraction(0))
 
-    def _one_profile_ceiling(self, families: list[Terms], epsilon: Ball) -> Ball:
-        # (ε₀, 0) composed with (ε − ε₀, δ) is (ε, δ): spend the pure terms first, and ask the one that is not pure.
-        unbounded = [terms for terms in families if not _ball(_total_pure(terms)).is_finite()]
-        if len(unbounded) != 1:
-            return Ball(1)
-        profile = _profile(unbounded[0])
-        spent = _sum(_total_pure(terms) for terms in families if terms is not unbounded[0])
-        rest = epsilon - _ball(spent)
-        return profile.delta(rest)[1] if profile is not None and rest >= 0 else Ball(1)
-
-    def _families(self) -> list[Terms]:
-        families: dict[object, list[tuple[Law, int]]] = {}
-        for law, count in self.terms:
-            families.setdefault(law.family(), []).append((law, count))
-        return list(families.values())
+    def curve(self) -> Curve:
+        """δ(ε) of the composition, ready for many questions."""
+        return Curve(self.terms)
 
     def covers(self, other: Loss) -> bool:
         """Whether this loss certainly dominates `other`; False where it is not known."""
@@ -195,7 +271,7 @@ class Loss:
         if all(counts.get(law, 0) >= count for law, count in other.terms):
             # Leaving out mechanisms is post-processing.
             return True
-        mine, theirs = self._families(), other._families()
+        mine, theirs = families(self.terms), families(other.terms)
         if len(mine) != 1 or len(theirs) != 1 or mine[0][0][0].family() != theirs[0][0][0].family():
             return False
         return mine[0][0][0].covers(mine[0], theirs[0])
@@ -221,67 +297,7 @@ def _largest_of(losses: Sequence[Loss]) -> Loss:
     return Loss.of(Largest(tuple(sorted(kept, key=repr))))
 
 
-def _profile(terms: Terms) -> Profile | None:
-    return terms[0][0].profile(terms)
-
-
-def _total_pure(terms: Terms) -> Real:
-    return _sum(law.pure() * count for law, count in terms)
-
-
-def _ball(value: Real) -> Ball:
-    return ball(value) if isinstance(value, Fraction) else value
-
-
-def _sum(values: Iterable[Real]) -> Real:
-    exact, rough = Fraction(0), None
-    for value in values:
-        if isinstance(value, Fraction):
-            exact += value
-        else:
-            rough = value if rough is None else rough + value
-    return exact if rough is None else ball(exact) + rough
-
-
 def _bounds(question: Callable[[], Bounds]) -> tuple[float, float]:
     with precision(_PRECISION):
         lower, upper = question()
         return max(0.0, float_below(lower)), max(0.0, float_above(upper))
-
-
-def _first(holds: Callable[[float], bool], ceiling: float) -> float:
-    """A float close above the first ε at which `holds`, itself verified to hold; never above `ceiling`."""
-    if holds(0.0):
-        return 0.0
-    high = 1.0
-    while high < ceiling and not holds(high):
-        high *= 2.0
-        if high > 2.0**1000:
-            return math.inf
-    high, low = min(high, ceiling), 0.0
-    return _bisect(lambda e: not holds(e), low, high)[1]
-
-
-def _last(exceeds: Callable[[float], bool], ceiling: float) -> float:
-    """A float close below the last ε at which `exceeds`, itself verified to exceed; 0 where none does."""
-    if not exceeds(0.0):
-        return 0.0
-    high = ceiling
-    if math.isinf(high):
-        high = 1.0
-        while exceeds(high) and high < 2.0**1000:
-            high *= 2.0
-    return _bisect(exceeds, 0.0, high)[0]
-
-
-def _bisect(below: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    # `below(low)` is true and `below(high)` is not; both ends keep that, so both ends are verified.
-    while high - low > 1e-13 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if below(middle):
-            low = middle
-        else:
-            high = middle
-    return low, high

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from quincunx.loss.law import Bounds, Law, Profile, Real, Terms
-from quincunx.numbers import Ball, ball, float_above
+from quincunx.errors import PrivacyError
+from quincunx.loss.law import Bounds, Law, Profile, Real, Terms, total, total_of
+from quincunx.numbers import Ball, ball, float_above, precision
 
 if TYPE_CHECKING:
     from quincunx.loss.loss import Loss
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
 class StatedLaw(Law):
     """A mechanism of which only this is known: it is ε-DP (`epsilon`, None if it is not) and ρ-zCDP (`rho`).
 
-    Its group maps are kε and k²ρ, which hold for every mechanism. Several such mechanisms may be chosen adaptively.
+    With `delta` > 0 both hold only outside an event of probability δ: it is (ε, δ)-DP and δ-approximately ρ-zCDP. Its
+    group maps hold for every mechanism: kε, k²ρ, and δ(e^{kε} − 1)/(e^ε − 1). Several such mechanisms may be chosen
+    adaptively.
     """
 
     epsilon: Fraction | None
     rho: Fraction
+    delta: Fraction = Fraction(0)
+
+    @property
+    def stated_delta(self) -> Fraction:
+        """δ, as stated."""
+        return self.delta
 
     def pure(self) -> Real:
         """ε, as stated."""
@@ -33,9 +42,29 @@ class StatedLaw(Law):
         """Somewhere from 0 to ρ."""
         return Fraction(0), self.rho
 
+    def kl(self) -> Bounds:
+        """At most ρ."""
+        return Fraction(0), self.rho
+
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """At most α·ρ, and at most ε."""
+        return Fraction(0), alpha * self.rho if self.epsilon is None else min(alpha * self.rho, self.epsilon)
+
     def group(self, k: int) -> StatedLaw:
-        """kε and k²ρ."""
-        return StatedLaw(epsilon=None if self.epsilon is None else self.epsilon * k, rho=self.rho * k * k)
+        """kε and k²ρ; with δ > 0 the group map of (ε, δ), and kε·tanh(kε/2) for ρ."""
+        if self.delta == 0:
+            return StatedLaw(epsilon=None if self.epsilon is None else self.epsilon * k, rho=self.rho * k * k)
+        if self.epsilon is None:
+            hint = "Calibrate for the larger group instead."
+            raise PrivacyError("approximate zCDP has no group map", where="group", got=f"k = {k}", hint=hint)
+        with precision(256):
+            one, all_ = ball(self.epsilon), ball(self.epsilon * k)
+            delta = ball(self.delta) * (all_.expm1() / one.expm1())
+            rho = all_ * (all_ / 2).tanh()
+            grown = Fraction(float_above(delta))
+            if grown >= 1:
+                raise PrivacyError("nothing is left of the guarantee for so many", where="group", got=f"k = {k}")
+            return StatedLaw(epsilon=self.epsilon * k, rho=Fraction(float_above(rho)), delta=grown)
 
     def family(self) -> Hashable:
         """Nothing is known of the law itself."""
@@ -62,16 +91,34 @@ class Largest(Law):
 
     def zcdp(self) -> Bounds:
         """The largest ρ."""
-        bounds = [loss.total_zcdp() for loss in self.alternatives]
-        return _largest(low for low, _ in bounds), _largest(high for _, high in bounds)
+        return _largest_bounds(loss.total_zcdp() for loss in self.alternatives)
+
+    def kl(self) -> Bounds:
+        """The largest D_1."""
+        return _largest_bounds(total_of(loss.terms, lambda law: law.kl()) for loss in self.alternatives)
+
+    def renyi(self, alpha: Fraction) -> Bounds:
+        """The largest D_α."""
+        return _largest_bounds(total_of(loss.terms, lambda law: law.renyi(alpha)) for loss in self.alternatives)
+
+    def gdp(self) -> Real:
+        """The largest μ²: each alternative is μ-GDP."""
+        return _largest(total(law.gdp() * count for law, count in loss.terms) for loss in self.alternatives)
 
     def group(self, k: int) -> StatedLaw:
         """A chain of k neighbours may take another alternative at each step: only the parameters remain."""
         epsilon = float_above(self.pure())
-        return StatedLaw(
-            epsilon=None if math.isinf(epsilon) else Fraction(epsilon) * k,
-            rho=Fraction(float_above(self.zcdp()[1])) * k * k,
+        one = StatedLaw(
+            epsilon=None if math.isinf(epsilon) else Fraction(epsilon),
+            rho=Fraction(float_above(self.zcdp()[1])),
+            delta=self.stated_delta,
         )
+        return one.group(k)
+
+    @property
+    def stated_delta(self) -> Fraction:
+        """The largest stated δ."""
+        return max(loss.stated_delta() for loss in self.alternatives)
 
     def family(self) -> Hashable:
         """Each choice is its own."""
@@ -85,9 +132,14 @@ class Largest(Law):
         """The largest δ(ε) of the alternatives."""
         low, high = Ball(0), Ball(0)
         for loss in self.alternatives:
-            lower, upper = loss.delta_balls(epsilon)
+            lower, upper = loss.curve().delta(epsilon)
             low, high = low.max(lower), high.max(upper)
         return low, high
+
+
+def _largest_bounds(bounds: Iterable[Bounds]) -> Bounds:
+    pairs = list(bounds)
+    return _largest(low for low, _ in pairs), _largest(high for _, high in pairs)
 
 
 def _largest(values: Iterable[Real]) -> Real:
