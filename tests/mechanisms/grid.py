@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from quincunx.finite import Mechanism
+from quincunx.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    Laplace,
+    PartitionSelection,
+    PermuteAndFlip,
+    RandomizedResponse,
+    SparseVector,
+)
+from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.selection import Selection
 
 ADDITIVE = [
     Laplace(scale="1/100"),
@@ -28,4 +44,72 @@ ADDITIVE = [
     DiscreteGaussian(sigma=10, sensitivity=5, step=5),
 ]
 RESPONSES = [RandomizedResponse(probability=p) for p in ("3/4", "0.6", "1/2", "0.1", "0.999999")]
-ALL = ADDITIVE + RESPONSES
+OPTIONS = [
+    RandomizedResponse(probability=p, options=k)
+    for p, k in (("3/4", 3), ("0.05", 3), ("1/5", 5), ("0.3", 12), ("0.999999", 4))
+]
+SELECTIONS: list[Selection] = [
+    kind(**parameters)
+    for kind in (Exponential, PermuteAndFlip)
+    for parameters in (
+        {"scale": "1/10"},
+        {"scale": 2},
+        {"scale": 2, "monotone": True},
+        {"scale": 5, "sensitivity": 3},
+        {"scale": "0.5", "sensitivity": "0.2", "step": "0.1"},
+        {"scale": 10**6},
+    )
+]
+VECTORS = [
+    SparseVector(threshold=0, threshold_scale="1/2", query_scale="1/2"),
+    SparseVector(threshold=3, threshold_scale=2, query_scale=5, aboves=2),
+    SparseVector(threshold=-1, threshold_scale=2, query_scale=5, aboves=3, monotone=True),
+    SparseVector(threshold="0.5", threshold_scale="0.3", query_scale="0.4", sensitivity="0.2", step="0.1"),
+]
+PARTITIONS = [
+    PartitionSelection(epsilon=epsilon, delta=delta)
+    for epsilon, delta in (("1", "1e-5"), ("1/10", "1e-3"), ("3", "1e-12"), ("1/100", "0.01"))
+]
+ALL: list[Any] = [*ADDITIVE, *RESPONSES, *OPTIONS, *SELECTIONS, *VECTORS, *PARTITIONS]
+
+# For each kind, a small world of a mechanism: which inputs it has, and which of them are neighbours.
+Pairs = list[tuple[Hashable, Hashable]]
+
+
+def _additive(m: Additive) -> tuple[Mechanism, Pairs]:
+    squared = getattr(m, "sensitivity2", None)
+    length = m.sensitivity / m.step if squared is None else 1  # type: ignore[attr-defined]
+    shift = int(length) if squared is None or squared < 4 * m.step**2 else 2
+    return m.finite([0, shift], reach=20), [(0, shift)]
+
+
+def _selection(m: Selection) -> tuple[Mechanism, Pairs]:
+    reach = int(m.sensitivity / m.step)
+    scores = (0, 2, 1)
+    others = [(reach, 2 + reach, 1), (0, 2 - reach, 1 - reach)]
+    others += [] if m.monotone else [(reach, 2 - reach, 1 + reach), (-reach, 2 + reach, 1)]
+    return m.finite([scores, *others]), [(scores, other) for other in others]
+
+
+def _vector(m: SparseVector) -> tuple[Mechanism, Pairs]:
+    reach, at = int(m.sensitivity / m.step), int(m.threshold / m.step)
+    values = (at + 1, at, at - 2)
+    others = [tuple(value + reach for value in values), (at + 1 - reach, at - reach, at - 2)]
+    others += [] if m.monotone else [(at + 1 - reach, at + reach, at - 2 + reach)]
+    return m.finite([values, *others]), [(values, other) for other in others]
+
+
+WORLDS: dict[type, Callable[[Any], tuple[Mechanism, Pairs]]] = {
+    **dict.fromkeys((Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian), _additive),
+    **dict.fromkeys((Exponential, PermuteAndFlip), _selection),
+    RandomizedResponse: lambda m: (m.finite(), [(0, 1), (m.options - 1, 0)]),
+    SparseVector: _vector,
+    PartitionSelection: lambda m: (m.finite(list(range(25))), [(n, n + 1) for n in range(24)]),
+}
+# Which way each parameter moves the loss: + where more of it leaks more.
+DIRECTIONS: dict[type, dict[str, int]] = {
+    **{kind: {"scale": -1, "sensitivity": +1} for kind in (Laplace, DiscreteLaplace, Exponential, PermuteAndFlip)},
+    **{kind: {"sigma2": -1, "sensitivity2": +1} for kind in (Gaussian, DiscreteGaussian)},
+    SparseVector: {"threshold_scale": -1, "query_scale": -1, "sensitivity": +1, "aboves": +1},
+    PartitionSelection: {"epsilon": +1, "delta": +1},
+}

@@ -1,4 +1,4 @@
-"""Binary randomized response and its unbiased estimator."""
+"""Randomized response, with two options and with more, and its unbiased estimators."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import quincunx as qx
-from quincunx.loss import LatticeLaw, Loss
+from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms import RandomizedResponse
 from quincunx.numbers import Log
 
@@ -138,6 +138,122 @@ def test_what_is_not_zero_counts_as_one() -> None:
     assert honest.sample(np.array([[True], [False]])).tolist() == [[1], [0]]
     assert honest.sample(1) == 1
     assert isinstance(honest.sample(np.bool_(True)), int)
+
+
+def test_more_options_have_their_own_law_and_two_are_as_before() -> None:
+    assert RandomizedResponse(probability="1/2", options=4).loss == Loss.of(
+        ResponseLaw(high=Fraction(1, 2), low=Fraction(1, 6))
+    )
+    # Below 1/k the truth is the unlikely answer.
+    assert RandomizedResponse(probability="0.1", options=4).loss == Loss.of(
+        ResponseLaw(high=Fraction(3, 10), low=Fraction(1, 10))
+    )
+    assert RandomizedResponse(probability="1/4", options=4).loss == Loss()
+    assert RandomizedResponse(probability="3/4", options=2) == RandomizedResponse(probability="3/4")
+
+
+@pytest.mark.parametrize("p", ["1/2", "0.1"])
+@pytest.mark.parametrize("truth", [(0, 0, 1), (2, 2, 2), (0, 1, 2, 2)])
+def test_estimates_are_unbiased_within_their_variance_by_enumeration(p: str, truth: tuple[int, ...]) -> None:
+    """Three options, over all 3^n answers, exactly; the variance is the formula of the note, at most the stated one."""
+    m, chance = RandomizedResponse(probability=p, options=3), Fraction(p)
+    other = (1 - chance) / 2
+    mean, second = [Fraction(0)] * 3, [Fraction(0)] * 3
+    for told in itertools.product(range(3), repeat=len(truth)):
+        weight = math.prod((chance if a == b else other for a, b in zip(told, truth, strict=True)), start=Fraction(1))
+        for option, found in enumerate(m.estimates(list(told))):
+            mean[option] += weight * found.value
+            second[option] += weight * found.value**2
+    stated = m.estimates(list(truth))[0].variance
+    for option in range(3):
+        share = Fraction(truth.count(option), len(truth))
+        spread = share * chance * (1 - chance) + (1 - share) * other * (1 - other)
+        assert mean[option] == share
+        assert second[option] - mean[option] ** 2 == spread / (len(truth) * (chance - other) ** 2) <= stated
+
+
+@pytest.mark.parametrize("p", ["0.6", "0.1"])
+@pytest.mark.parametrize("counts", [(4, 0, 0), (2, 1, 1), (0, 3, 2)])
+@pytest.mark.parametrize("beta", ["0.05", "0.4"])
+def test_all_intervals_cover_at_once(p: str, counts: tuple[int, ...], beta: str) -> None:
+    """Simultaneous coverage from the exact joint law of three options."""
+    m, truth = RandomizedResponse(probability=p, options=3), [x for x, n in enumerate(counts) for _ in range(n)]
+    chance, half = Fraction(p), Fraction(m.error(beta=beta, size=len(truth)))
+    covered = Fraction(0)
+    for told in itertools.product(range(3), repeat=len(truth)):
+        weights = (chance if a == b else (1 - chance) / 2 for a, b in zip(told, truth, strict=True))
+        values = [m.unbias(Fraction(told.count(option), len(truth))) for option in range(3)]
+        shares = [Fraction(n, len(truth)) for n in counts]
+        if all(abs(value - share) <= half for value, share in zip(values, shares, strict=True)):
+            covered += math.prod(weights, start=Fraction(1))
+    assert covered >= 1 - Fraction(beta)
+
+
+def test_error_with_more_options_is_the_better_of_two_inequalities() -> None:
+    m = RandomizedResponse(probability="1/2", options=6)
+    gap, spread = 0.4, 0.25 + 5 * 0.09
+    assert m.error(beta="0.5", size=100) == pytest.approx(
+        min(math.sqrt(spread / 50), math.sqrt(math.log(24) / 200)) / gap
+    )
+    assert m.error(beta="1e-6", size=100) == pytest.approx(math.sqrt(math.log(12e6) / 200) / gap)
+    assert m.variance == pytest.approx(0.25 / gap**2)
+    assert RandomizedResponse(probability="0.01", options=3).variance == pytest.approx(0.495 * 0.505 / 0.485**2)
+
+
+@pytest.mark.usefixtures("stream")
+@pytest.mark.parametrize(("p", "k"), [("0.6", 3), ("0.05", 5), ("1/7", 7)])
+def test_sampling_tells_every_option_as_often_as_stated(p: str, k: int) -> None:
+    """False-alarm rate 1e-9 in each cell."""
+    draws = 50_000
+    m, truth = RandomizedResponse(probability=p, options=k), np.repeat(np.arange(k), draws).reshape(k, draws)
+    answers = m.sample(truth)
+    assert answers.shape == truth.shape
+    assert answers.dtype == np.int64
+    world = m.finite()
+    for x, y in itertools.product(range(k), repeat=2):
+        told = int(np.sum(answers[x] == y))
+        assert stats.binomtest(told, draws, float(world.probability(x, y))).pvalue > 1e-9  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("stream")
+def test_answers_out_of_range_are_moved_into_it() -> None:
+    """No value is refused after it was seen."""
+    honest = RandomizedResponse(probability="0.999999999999", options=4)
+    assert honest.sample([7, -3, 0, 2**70, -(2**70), 2, True]).tolist() == [3, 0, 0, 3, 0, 2, 1]
+    assert isinstance(honest.sample(2), int)
+    assert [found.value > Fraction(1, 5) for found in honest.estimates([0, 0, 9, 9, -1])] == [True, False, False, True]
+
+
+def test_estimate_is_for_two_options_and_estimates_for_all() -> None:
+    two, three = RandomizedResponse(probability="3/4"), RandomizedResponse(probability="1/2", options=3)
+    zeros, ones = two.estimates([1, 1, 0, 1])
+    assert ones == two.estimate([1, 1, 0, 1])
+    assert zeros.value + ones.value == 1
+    assert sum(found.value for found in three.estimates([0, 1, 1, 2, 0])) == 1
+    with pytest.raises(qx.errors.ParameterError, match="two options"):
+        three.estimate([0, 1])
+    with pytest.raises(qx.errors.ParameterError, match="no information"):
+        RandomizedResponse(probability="1/3", options=3).estimates([0, 1])
+
+
+@pytest.mark.parametrize("options", [1, 0, -2, 2.5, "nan", None, True, 2**21])
+def test_bad_options(options: object) -> None:
+    with pytest.raises(qx.errors.ParameterError, match="options"):
+        RandomizedResponse(probability="3/4", options=options)
+
+
+def test_a_table_of_too_many_options_is_refused() -> None:
+    with pytest.raises(qx.errors.MatrixError, match="too many"):
+        RandomizedResponse(probability="1/2", options=10_000).finite()
+
+
+@pytest.mark.parametrize("values", [[], 0.5, [0.5], "yes", None, np.array([0.0, 1.0]), [[1], [0, 1]]])
+def test_bad_values_with_more_options(values: object) -> None:
+    m = RandomizedResponse(probability="1/2", options=3)
+    with pytest.raises(qx.errors.DataError):
+        m.sample(values)
+    with pytest.raises(qx.errors.DataError):
+        m.estimates(values)
 
 
 @pytest.mark.parametrize("beta", [0, 1, "nan", -1])

@@ -1,9 +1,27 @@
 """Mechanisms, one file each with its proof note: how it samples, what it leaks, how wrong it is."""
 
+from quincunx.mechanisms import sensitivity
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
+from quincunx.mechanisms.exponential import Exponential
 from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.laplace import Laplace
+from quincunx.mechanisms.partition_selection import PartitionSelection
+from quincunx.mechanisms.permute_and_flip import PermuteAndFlip
 from quincunx.mechanisms.randomized_response import Estimate, RandomizedResponse
+from quincunx.mechanisms.sparse_vector import SparseVector, SparseVectorSession
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Estimate", "Gaussian", "Laplace", "RandomizedResponse"]
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Estimate",
+    "Exponential",
+    "Gaussian",
+    "Laplace",
+    "PartitionSelection",
+    "PermuteAndFlip",
+    "RandomizedResponse",
+    "SparseVector",
+    "SparseVectorSession",
+    "sensitivity",
+]

@@ -16,6 +16,8 @@ from quincunx.errors import ParameterError
 from quincunx.loss import DiscreteGaussianLaw, Loss, StatedLaw
 from quincunx.loss.discrete_gaussian import gaussian_weights
 from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.calibration import calibrated, goal, widest
+from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.squares import square_of
 from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
 
@@ -59,6 +61,64 @@ class DiscreteGaussian(Additive):
         if coordinates is not None and (type(coordinates) is not int or coordinates != 1):
             hint = "Leave it out where more than one coordinate can move."
             raise ParameterError("must be 1 or None", where="coordinates", got=repr(coordinates), hint=hint)
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        sensitivity: object = None,
+        sensitivity2: object = None,
+        step: object = 1,
+        coordinates: int | None = None,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> DiscreteGaussian:
+        """Noise whose certified loss meets one guarantee: see calibration.md for the five forms.
+
+        δ(ε) is not monotone in sigma, so the sigma found is verified but need not be the smallest.
+        """
+
+        def make(sigma: Fraction) -> DiscreteGaussian:
+            return cls(
+                sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step, coordinates=coordinates
+            )
+
+        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
+        fixed = make(Fraction(1))
+        return calibrated(
+            aim,
+            make,
+            exact=lambda sigma2: cls(
+                sigma2=sigma2, sensitivity2=fixed.sensitivity2, step=step, coordinates=coordinates
+            ),
+            near=lambda sigma: Gaussian(sigma=sigma, sensitivity2=fixed.sensitivity2, step=step),
+        )
+
+    @classmethod
+    def for_error(
+        cls,
+        *,
+        error: object,
+        beta: object,
+        size: object = 1,
+        sensitivity: object = None,
+        sensitivity2: object = None,
+        step: object = 1,
+        coordinates: int | None = None,
+    ) -> DiscreteGaussian:
+        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
+
+        def make(sigma: Fraction) -> DiscreteGaussian:
+            return cls(
+                sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step, coordinates=coordinates
+            )
+
+        return widest(
+            make, error=error, beta=beta, size=size, step=step, near=lambda sigma: Gaussian(sigma=sigma, step=step)
+        )
 
     @property
     def loss(self) -> Loss:

@@ -13,6 +13,8 @@ from quincunx import noise
 from quincunx.errors import ParameterError
 from quincunx.loss import LatticeLaw, Loss
 from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.calibration import calibrated, goal, widest
+from quincunx.mechanisms.laplace import Laplace
 from quincunx.numbers import Ball, ball, float_near, positive, precision
 
 
@@ -38,6 +40,39 @@ class DiscreteLaplace(Additive):
             hint = "Values on the lattice differ by whole steps: round the sensitivity down to one."
             got = f"sensitivity {self.sensitivity}, step {self.step}"
             raise ParameterError("must be a whole number of steps", where="sensitivity", got=got, hint=hint)
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        sensitivity: object = 1,
+        step: object = 1,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> DiscreteLaplace:
+        """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
+        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
+        return calibrated(
+            aim,
+            lambda scale: cls(scale=scale, sensitivity=sensitivity, step=step),
+            near=lambda scale: Laplace(scale=scale, sensitivity=sensitivity, step=step),
+        )
+
+    @classmethod
+    def for_error(
+        cls, *, error: object, beta: object, size: object = 1, sensitivity: object = 1, step: object = 1
+    ) -> DiscreteLaplace:
+        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
+
+        def make(scale: Fraction) -> DiscreteLaplace:
+            return cls(scale=scale, sensitivity=sensitivity, step=step)
+
+        return widest(
+            make, error=error, beta=beta, size=size, step=step, near=lambda scale: Laplace(scale=scale, step=step)
+        )
 
     @property
     def loss(self) -> Loss:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import GaussianLaw, Loss
 from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.calibration import calibrated, goal, widest
 from quincunx.mechanisms.squares import square_of
 from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
 
@@ -42,6 +43,50 @@ class Gaussian(Additive):
         object.__setattr__(self, "sigma2", square_of("sigma", sigma, sigma2))
         object.__setattr__(self, "sensitivity2", square_of("sensitivity", sensitivity, sensitivity2, default=1))
         object.__setattr__(self, "step", positive(step, "step"))
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        sensitivity: object = None,
+        sensitivity2: object = None,
+        step: object = 1,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> Gaussian:
+        """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
+
+        def make(sigma: Fraction) -> Gaussian:
+            return cls(sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step)
+
+        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
+        fixed = make(Fraction(1))
+        return calibrated(
+            aim,
+            make,
+            exact=lambda sigma2: cls(sigma2=sigma2, sensitivity2=fixed.sensitivity2, step=step),
+        )
+
+    @classmethod
+    def for_error(
+        cls,
+        *,
+        error: object,
+        beta: object,
+        size: object = 1,
+        sensitivity: object = None,
+        sensitivity2: object = None,
+        step: object = 1,
+    ) -> Gaussian:
+        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
+
+        def make(sigma: Fraction) -> Gaussian:
+            return cls(sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step)
+
+        return widest(make, error=error, beta=beta, size=size, step=step)
 
     @property
     def loss(self) -> Loss:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import LaplaceLaw, Loss
 from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.calibration import calibrated, goal, widest
 from quincunx.numbers import Ball, ball, float_near, positive, precision
 
 
@@ -32,6 +33,33 @@ class Laplace(Additive):
         object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "step", positive(step, "step"))
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        sensitivity: object = 1,
+        step: object = 1,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> Laplace:
+        """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
+        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
+        return calibrated(aim, lambda scale: cls(scale=scale, sensitivity=sensitivity, step=step))
+
+    @classmethod
+    def for_error(
+        cls, *, error: object, beta: object, size: object = 1, sensitivity: object = 1, step: object = 1
+    ) -> Laplace:
+        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
+
+        def make(scale: Fraction) -> Laplace:
+            return cls(scale=scale, sensitivity=sensitivity, step=step)
+
+        return widest(make, error=error, beta=beta, size=size, step=step)
 
     @property
     def loss(self) -> Loss:

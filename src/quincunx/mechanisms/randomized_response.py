@@ -1,10 +1,10 @@
-"""Binary randomized response."""
+"""Randomized response, with two options or more."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.loss import LatticeLaw, Loss
+from quincunx.finite.mechanism import guard
+from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.calibration import goal, responding, responding_within
 from quincunx.numbers import Log, ball, float_above, float_below, float_near, positive_integer, precision, probability
+
+# Every option has an estimate of its own; beyond this a table of them is not what is wanted.
+_MOST_OPTIONS: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """An unbiased estimate of the share of ones among the respondents, and an interval that covers it.
+    """An unbiased estimate of the share of one option among the respondents, and an interval that covers it.
 
-    `value` and `variance` are exact, given the respondents' true answers: sampling error is not included. `value` may
-    lie outside [0, 1]. `low` and `high` enclose the true share with probability at least 1 − beta.
+    `value` is exact and may lie outside [0, 1]. `variance` is exact for two options, given the respondents' true
+    answers; for more it depends on the true share and is the largest it can be. Sampling error is not included. `low`
+    and `high` enclose the true share with probability at least 1 − beta.
     """
 
     value: Fraction
@@ -33,75 +39,154 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class RandomizedResponse:
-    """Each respondent tells the truth with `probability` p and its opposite with 1 − p, 0 < p < 1.
+    """Each respondent has one of k = `options` answers, 0 … k − 1, and tells the truth with `probability` p, 0 < p < 1.
 
-    Input distance 1 is one respondent's bit. ε = |ln(p/(1 − p))|.
+    Every other option is told with r = (1 − p)/(k − 1). Input distance 1 is one respondent's answer. ε = |ln(p/r)|;
+    with two options, |ln(p/(1 − p))|.
     """
 
     probability: Fraction
+    options: int
 
-    def __init__(self, *, probability: object) -> None:
+    def __init__(self, *, probability: object, options: object = 2) -> None:
         object.__setattr__(self, "probability", _chance(probability))
+        object.__setattr__(self, "options", _number_of_options(options))
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        options: object = 2,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> RandomizedResponse:
+        """The most truthful answers whose certified loss meets one guarantee: calibration.md has the five forms."""
+        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
+        return responding(aim, lambda p: cls(probability=p, options=options), _number_of_options(options))
+
+    @classmethod
+    def for_error(cls, *, error: object, beta: object, size: object = 1, options: object = 2) -> RandomizedResponse:
+        """The least truthful answers whose `error(beta, size)` is at most `error`; the loss says what that costs."""
+        k = _number_of_options(options)
+        return responding_within(lambda p: cls(probability=p, options=k), k, error=error, beta=beta, size=size)
 
     @property
     def loss(self) -> Loss:
-        """One step of the lattice of unit |ln(p/(1 − p))|; none at p = 1/2."""
-        odds = max(self.probability / (1 - self.probability), (1 - self.probability) / self.probability)
-        return Loss() if odds == 1 else Loss.of(LatticeLaw(unit=Log(odds), steps=1))
+        """One step of the lattice of unit |ln(p/r)| with two options, the response law with more; none at p = r."""
+        high, low = max(self.probability, self._other), min(self.probability, self._other)
+        if high == low:
+            return Loss()
+        return Loss.of(
+            LatticeLaw(unit=Log(high / low), steps=1) if self.options == 2 else ResponseLaw(high=high, low=low)
+        )
 
     @property
     def variance(self) -> float:
-        """The variance of the estimate from one respondent, p(1 − p)/(2p − 1)²; infinite at p = 1/2."""
-        return float("inf") if self.probability == Fraction(1, 2) else float_near(self._variance(1))
+        """The variance of an estimated share from one respondent, max(p(1 − p), r(1 − r))/(p − r)²; infinite at p = r.
+
+        With two options it is p(1 − p)/(2p − 1)² whatever the truth is.
+        """
+        return float("inf") if self.probability == self._other else float_near(self._variance(1))
 
     def sample(self, values: object) -> Any:
-        """One randomized bit for each of `values` (0, 1, True or False): int64 of the same shape, an int for one."""
-        bits = _bits(values)
-        truthful = np.asarray(noise.bernoulli(self.probability, bits.size)).reshape(bits.shape)
-        answers = np.where(truthful, bits, 1 - bits)
+        """One randomized answer for each of `values`: int64 of the same shape, an int for one.
+
+        With two options any value but 0 counts as 1; with more, values are clamped to 0 … k − 1.
+        """
+        truth = self._answers(values)
+        truthful = np.asarray(noise.bernoulli(self.probability, truth.size)).reshape(truth.shape)
+        if self.options == 2:
+            answers = np.where(truthful, truth, 1 - truth)
+        else:
+            # Uniform on the k − 1 others: those from the truth on move up by one.
+            lie = np.asarray(noise.uniform_integers(self.options - 1, truth.size)).reshape(truth.shape)
+            answers = np.where(truthful, truth, lie + (lie >= truth))
         return int(answers) if answers.ndim == 0 else answers
 
     def unbias(self, mean: object) -> Fraction:
-        """(mean + p − 1)/(2p − 1): the share of ones that a `mean` of the responses estimates without bias."""
+        """(mean − r)/(p − r): the share of an option that its share `mean` among the responses estimates without bias.
+
+        With two options, (mean + p − 1)/(2p − 1).
+        """
         self._informative()
-        return (probability(mean, "mean") + self.probability - 1) / (2 * self.probability - 1)
+        return (probability(mean, "mean") - self._other) / (self.probability - self._other)
 
     def estimate(self, responses: object, beta: object = "0.05") -> Estimate:
-        """The share of ones among the respondents from their randomized `responses`."""
+        """The share of ones among the respondents from their randomized `responses`; for two options."""
+        if self.options != 2:
+            hint = "Call estimates(…): one for each option."
+            raise ParameterError("is for two options", where="estimate", got=f"{self.options} options", hint=hint)
+        return self.estimates(responses, beta)[1]
+
+    def estimates(self, responses: object, beta: object = "0.05") -> tuple[Estimate, ...]:
+        """The share of each option, in order. All intervals cover together with probability at least 1 − beta."""
         self._informative()
-        bits = _bits(responses)
-        value = self.unbias(Fraction(int(bits.sum()), bits.size))
-        half = self.error(beta, bits.size)
-        with precision(128):
-            low, high = float_below(ball(value) - ball(half)), float_above(ball(value) + ball(half))
-        return Estimate(value=value, variance=self._variance(bits.size), low=low, high=high)
+        answers = self._answers(responses)
+        half = self.error(beta, answers.size)
+        counts = np.bincount(answers.ravel(), minlength=self.options).tolist()
+        return tuple(self._estimate(Fraction(count, answers.size), answers.size, half) for count in counts)
 
     def error(self, beta: object, size: object = 1) -> float:
-        """The half-width a with |estimate − share| ≤ a with probability at least 1 − beta, for `size` respondents.
+        """The half-width a with |estimate − share| ≤ a for every option at once with probability at least 1 − beta.
 
-        The smaller of Chebyshev's √(p(1−p)/(n·beta))/|2p−1| and Hoeffding's √(ln(2/beta)/2n)/|2p−1|.
+        For `size` = n respondents, the smaller of Chebyshev's √(v/(n·beta))/|p−r| and Hoeffding's
+        √(ln(2m/beta)/2n)/|p−r|. With two options both estimates err alike: v = p(1−p), m = 1. With more, m = k and v is
+        the sum of all options' variances, p(1−p) + (k−1)·r(1−r).
         """
         self._informative()
         risk, count = probability(beta, "beta"), positive_integer(size, "size")
         if not 0 < risk < 1:
             raise ParameterError("must be between 0 and 1, both excluded", where="beta", got=str(risk))
+        p, r, k = self.probability, self._other, self.options
+        events, spread = (1, p * (1 - p)) if k == 2 else (k, p * (1 - p) + (k - 1) * r * (1 - r))
         with precision(128):
-            chebyshev = ball(self._variance(count) / risk).sqrt()
-            hoeffding = (ball(2 / risk).log() / (2 * count)).sqrt() / ball(abs(2 * self.probability - 1))
+            chebyshev = ball(spread / (count * risk)).sqrt() / ball(abs(p - r))
+            hoeffding = (ball(2 * events / risk).log() / (2 * count)).sqrt() / ball(abs(p - r))
             return min(float_above(chebyshev), float_above(hoeffding))
 
     def finite(self) -> FiniteMechanism:
-        """The exact table of one respondent's answer: inputs and outputs 0 and 1."""
-        return FiniteMechanism({x: {x: self.probability, 1 - x: 1 - self.probability} for x in (0, 1)})
+        """The exact table of one respondent's answer: inputs and outputs 0 … k − 1."""
+        guard(self.options**2, "the table")
+        others = range(self.options)
+        return FiniteMechanism({x: {y: self.probability if y == x else self._other for y in others} for x in others})
+
+    @property
+    def _other(self) -> Fraction:
+        # The probability r of each option that is not the truth.
+        return (1 - self.probability) / (self.options - 1)
+
+    def _answers(self, values: object) -> NDArray[np.int64]:
+        # A declared answer cannot be anything else; what is out of range is moved into it, so that no value is refused
+        # after it was seen.
+        hint = f"Code the answers as 0 … {self.options - 1}."
+        exact, _ = lattice_values(values, "RandomizedResponse", kinds="biu", hint=hint)
+        return np.asarray(exact != 0 if self.options == 2 else np.clip(exact, 0, self.options - 1), dtype=np.int64)
+
+    def _estimate(self, mean: Fraction, count: int, half: float) -> Estimate:
+        value = self.unbias(mean)
+        with precision(128):
+            low, high = float_below(ball(value) - ball(half)), float_above(ball(value) + ball(half))
+        return Estimate(value=value, variance=self._variance(count), low=low, high=high)
 
     def _variance(self, count: int) -> Fraction:
-        # Given the true answers, each response is Bernoulli(p) or Bernoulli(1 − p): variance p(1 − p) either way.
-        p = self.probability
-        return p * (1 - p) / ((2 * p - 1) ** 2 * count)
+        # Given the true answers, an option is told with Bernoulli(p) by those who have it, Bernoulli(r) by the others.
+        p, r = self.probability, self._other
+        return max(p * (1 - p), r * (1 - r)) / ((p - r) ** 2 * count)
 
     def _informative(self) -> None:
-        if self.probability == Fraction(1, 2):
-            raise ParameterError("fair coins carry no information to estimate from", where="probability", got="1/2")
+        if self.probability == self._other:
+            what = "fair coins carry no information to estimate from"
+            raise ParameterError(what, where="probability", got=str(self.probability))
+
+
+def _number_of_options(value: object) -> int:
+    number = positive_integer(value, "options")
+    if not 2 <= number <= _MOST_OPTIONS:
+        raise ParameterError("must be from 2 to 2^20", where="options", got=str(number)[:40])
+    return number
 
 
 def _chance(value: object) -> Fraction:
@@ -110,9 +195,3 @@ def _chance(value: object) -> Fraction:
         hint = "The answer would be certain and its loss infinite."
         raise ParameterError("must be between 0 and 1, both excluded", where="probability", got=str(p), hint=hint)
     return p
-
-
-def _bits(values: object) -> NDArray[np.int64]:
-    # A declared bit cannot be anything else; what is not 0 counts as 1, so that no value is refused after it was seen.
-    exact, _ = lattice_values(values, "RandomizedResponse", kinds="biu", hint="Code the answers as 0 and 1.")
-    return np.asarray(exact != 0, dtype=np.int64)

@@ -1,0 +1,40 @@
+"""The exponential mechanism: one of several candidates, the better ones more likely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from quincunx import noise
+from quincunx.loss import BoundedRangeLaw, Loss
+from quincunx.mechanisms.selection import Selection
+from quincunx.numbers import Ball, ball
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class Exponential(Selection):
+    """Candidate h with probability proportional to e^{score(h)/scale}.
+
+    `scale` and `sensitivity` are in the scores' unit; `sensitivity` is how far one person can move any score.
+    `monotone` says that one person moves all scores the same way: up, or down. The log-likelihood ratio has range
+    η = 2·sensitivity/scale, or sensitivity/scale where monotone; ε = η and ρ ≤ η²/8.
+    """
+
+    @property
+    def loss(self) -> Loss:
+        """That of bounded range η."""
+        return Loss.of(BoundedRangeLaw(eta=self._epsilon))
+
+    def _pick(self, scores: Sequence[int]) -> int:
+        rate = self.step / self.scale
+        return int(noise.choice([score * rate for score in scores]))
+
+    def _missed(self, others: int, weight: Ball) -> Ball:
+        # One best candidate against `others` of that weight each.
+        return others * weight / (1 + others * weight)
+
+    def _law(self, gaps: Sequence[Fraction]) -> list[Ball]:
+        weights = [(-ball(gap / self.scale)).exp() for gap in gaps]
+        total = sum(weights, Ball(0))
+        return [weight / total for weight in weights]

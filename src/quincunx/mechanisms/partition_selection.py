@@ -1,0 +1,142 @@
+"""Partition selection: which keys may be shown, given how many people are behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, Final
+
+import numpy as np
+from flint import ctx
+
+from quincunx.errors import DataError, ParameterError
+from quincunx.finite import Mechanism as FiniteMechanism
+from quincunx.loss import Loss
+from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.parameters import first, risk, stated
+from quincunx.noise.bits import source
+from quincunx.noise.chance import choose
+from quincunx.noise.lazy import certain_floor
+from quincunx.numbers import (
+    Ball,
+    ball,
+    delta_parameter,
+    float_near,
+    positive,
+    positive_integer,
+    precision,
+    rational,
+)
+
+_PRECISION: Final = 512
+_HINT: Final = "Count the people behind each key; a person counts once."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class PartitionSelection:
+    """A key with n people behind it is kept with probability π(n), the largest that (ε, δ) allows for every n at once.
+
+    π(0) = 0, π(n) = min(e^ε·π(n−1) + δ, 1 − e^{−ε}(1 − π(n−1) − δ), 1), ε = `epsilon` > 0, 0 < δ = `delta` < 1. Input
+    distance 1 adds or removes one person behind one key. Where a person can move from one key to another (replace), two
+    keys change: charge 2·loss.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, *, epsilon: object, delta: object) -> None:
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", delta_parameter(delta))
+        if self.delta == 0:
+            hint = "A key that nobody else has would be shown with probability 0 or give its person away."
+            raise ParameterError("must be greater than 0", where="delta", got="0", hint=hint)
+
+    @property
+    def loss(self) -> Loss:
+        """(ε, δ), and δ-approximately ρ-zCDP with ρ = ε·tanh(ε/2), rounded up."""
+        return stated(self.epsilon, self.delta)
+
+    def sample(self, counts: object) -> Any:
+        """Whether each key is kept: booleans of the shape of `counts`, or a bool for an int.
+
+        `counts` are the numbers of people behind the keys; what is below 0 counts as 0.
+        """
+        exact, scalar = lattice_values(counts, type(self).__name__, hint=_HINT)
+        kept = np.zeros(exact.shape, dtype=bool)
+        bits = source()
+        for count in np.unique(exact).tolist():
+            here = exact == count
+            # The choice is 0, and the key is kept, where U < π(n).
+            kept[here] = choose(bits, partial(self._cumulative, count), int(here.sum())) == 0
+        return bool(kept[()]) if scalar else kept
+
+    def chance(self, count: object) -> float:
+        """π(count), the nearest float: the probability that a key with so many people behind it is kept."""
+        with precision(_PRECISION):
+            return float_near(self._chance(_whole(count)))
+
+    def error(self, beta: object, size: object = 1) -> int:
+        """The smallest n such that `size` keys with at least n people each are all kept with probability ≥ 1 − beta."""
+        allowed, keys = risk(beta), positive_integer(size, "size")
+
+        def enough(n: int) -> bool:
+            lost = 1 - self._chance(n)
+            return bool(lost < 1 and (-lost).log1p() * keys >= (-ball(allowed)).log1p())
+
+        with precision(_PRECISION):
+            return first(enough)
+
+    def finite(self, inputs: Sequence[int]) -> FiniteMechanism:
+        """The exact law of one key for each number of people in `inputs`: True where it is kept."""
+        if not inputs or not all(type(n) is int for n in inputs):
+            got = ", ".join(sorted({type(n).__name__ for n in inputs})) or "an empty list"
+            raise DataError("needs at least one input, all of them integers", where="finite", got=got)
+        with precision(_PRECISION):
+            chances = {n: self._chance(n) for n in inputs}
+            return FiniteMechanism({n: {True: chance, False: 1 - chance} for n, chance in chances.items()})
+
+    def _cumulative(self, count: int) -> list[Ball]:
+        return [self._chance(count)]
+
+    def _chance(self, count: int) -> Ball:
+        """π(count) at the working precision."""
+        if count <= 0:
+            return Ball(0)
+        rising = _rising(self.epsilon, self.delta)
+        # Far from 0 the exponential needs its whole part besides the working precision.
+        with precision(ctx.prec + count.bit_length() + 64):
+            delta, shrunk = ball(self.delta), -(-ball(self.epsilon)).expm1()
+            # δ(e^{nε} − 1)/(e^ε − 1), written with e^{−ε} so that a large ε does not overflow.
+            n = min(count, rising)
+            risen = delta * ball((n - 1) * self.epsilon).exp() * -(-ball(n * self.epsilon)).expm1() / shrunk
+            if count <= rising:
+                return risen
+            # 1 − π falls by e^{−ε}(· − δ): a geometric sequence around −δ/(e^ε − 1), until it reaches 0.
+            floor = delta * (1 - shrunk) / shrunk
+            left = (1 - risen + floor) * (-ball((count - rising) * self.epsilon)).exp() - floor
+            return 1 - left.max(Ball(0))
+
+
+@lru_cache(maxsize=256)
+def _rising(epsilon: Fraction, delta: Fraction) -> int:
+    """The last n at which π(n) = e^ε·π(n−1) + δ: the rule while π(n−1) ≤ (1 − δ)/(1 + e^ε)."""
+    bits = 128
+    while True:
+        with precision(bits):
+            # ln((e^ε − 1 + 2δ)/((e^ε + 1)δ))/ε, divided by e^ε above and below.
+            shrunk = (-ball(epsilon)).exp()
+            ratio = (1 - shrunk + 2 * ball(delta) * shrunk) / ((1 + shrunk) * ball(delta))
+            whole = certain_floor(ratio.log() / ball(epsilon))
+        if whole is not None:
+            return 1 + whole
+        # At an integer both rules agree; for a rational ε it is never exactly one, so more bits decide.
+        bits *= 2
+
+
+def _whole(count: object) -> int:
+    number = rational(count, "count")
+    if number.denominator != 1 or number < 0:
+        raise ParameterError("must be a whole number, 0 or greater", where="count", got=str(number)[:40])
+    return int(number)

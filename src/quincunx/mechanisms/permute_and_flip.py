@@ -1,0 +1,54 @@
+"""Permute-and-flip: a choice among candidates that is never worse than the exponential mechanism's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb_poly
+
+from quincunx import noise
+from quincunx.loss import Loss
+from quincunx.mechanisms.parameters import stated
+from quincunx.mechanisms.selection import Selection
+from quincunx.numbers import Ball, ball
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class PermuteAndFlip(Selection):
+    """Candidates in random order; each is taken with probability e^{−(best − score)/scale}, else the next is tried.
+
+    The best is taken whenever it is reached. `scale` and `sensitivity` are in the scores' unit; `sensitivity` is how
+    far one person can move any score. `monotone` says that one person moves all scores the same way: up, or down.
+    ε = 2·sensitivity/scale, or sensitivity/scale where monotone. It is not of bounded range: ρ = ε·tanh(ε/2).
+    """
+
+    @property
+    def loss(self) -> Loss:
+        """ε and, as for every ε-DP mechanism, ρ = ε·tanh(ε/2), rounded up."""
+        return stated(self._epsilon)
+
+    def _pick(self, scores: Sequence[int]) -> int:
+        best, rate = max(scores), self.step / self.scale
+        # The best candidate's coin always lands heads, so the walk ends before the order does.
+        order: list[int] = noise.permutation(len(scores)).tolist()
+        return next(place for place in order if noise.bernoulli_exp((best - scores[place]) * rate))
+
+    def _missed(self, others: int, weight: Ball) -> Ball:
+        # The best is reached after j of m − 1 others with probability 1/m: 1 − Σ (1 − w)^j/m, a geometric series.
+        count = others + 1
+        return 1 + (count * (-weight).log1p()).expm1() / (count * weight)
+
+    def _law(self, gaps: Sequence[Fraction]) -> list[Ball]:
+        weights = [(-ball(gap / self.scale)).exp() for gap in gaps]
+        return [weight * _reached([1 - w for j, w in enumerate(weights) if j != i]) for i, weight in enumerate(weights)]
+
+
+def _reached(misses: Sequence[Ball]) -> Ball:
+    # With its place uniform on [0, 1], each other candidate comes before x with probability x and must miss:
+    # ∫ Π (1 − x + x·miss) dx over [0, 1].
+    product = arb_poly([1])
+    for miss in misses:
+        product = product * arb_poly([1, miss - 1])
+    return product.integral()(Ball(1))

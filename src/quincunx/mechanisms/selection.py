@@ -1,0 +1,91 @@
+"""What selecting mechanisms share: candidates in a fixed order, integer scores, the place of one of them as the answer.
+
+Scores are integers that count lattice steps: the value s stands for s·step in the scores' own unit, in which `scale`,
+`sensitivity` and `error` are stated. The order of the candidates is the caller's and must not depend on the data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from quincunx.errors import DataError
+from quincunx.finite import Mechanism as FiniteMechanism
+from quincunx.loss import Loss
+from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.parameters import first, flag, risk, tuples
+from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision
+
+_PRECISION: Final = 512
+_HINT: Final = "Scores count lattice steps: divide by the step and take the floor before the mechanism."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class Selection(ABC):
+    """A choice among candidates by score. Subclasses say how they choose, with what probabilities and at what loss."""
+
+    scale: Fraction
+    sensitivity: Fraction
+    monotone: bool
+    step: Fraction
+
+    def __init__(self, *, scale: object, sensitivity: object = 1, monotone: bool = False, step: object = 1) -> None:
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        object.__setattr__(self, "monotone", flag(monotone, "monotone"))
+        object.__setattr__(self, "step", positive(step, "step"))
+
+    @property
+    @abstractmethod
+    def loss(self) -> Loss:
+        """What one choice leaks when every score moves by at most `sensitivity`."""
+
+    @abstractmethod
+    def _pick(self, scores: Sequence[int]) -> int:
+        """The place of one candidate, drawn."""
+
+    @abstractmethod
+    def _missed(self, others: int, weight: Ball) -> Ball:
+        """P(the best is not chosen) against `others` candidates, each e^{−gap/scale} = `weight`."""
+
+    @abstractmethod
+    def _law(self, gaps: Sequence[Fraction]) -> list[Ball]:
+        """The probability of each place, given how far each score is below the best."""
+
+    @property
+    def _epsilon(self) -> Fraction:
+        # Scores that move apart move by twice the sensitivity relative to each other.
+        return (1 if self.monotone else 2) * self.sensitivity / self.scale
+
+    def sample(self, scores: object) -> int:
+        """The place, from 0, of the chosen candidate. `scores` holds one integer for each, clamped to ±(2^62 − 1)."""
+        exact, _ = lattice_values(scores, type(self).__name__, hint=_HINT)
+        if exact.ndim != 1:
+            got = f"an array of {exact.ndim} dimensions"
+            raise DataError("expected one score for each candidate", where=type(self).__name__, got=got)
+        return self._pick(exact.tolist())
+
+    def error(self, beta: object, candidates: object) -> float:
+        """The smallest a, a whole number of steps, such that for all scores of so many `candidates` the chosen one is
+        within a of the best with probability at least 1 − beta.
+
+        It is attained by the worst scores: one best, all others a step beyond a. For given scores the error may be much
+        smaller, but that depends on the data: a published error must not. At most scale·ln(candidates/beta).
+        """
+        allowed, count = risk(beta), positive_integer(candidates, "candidates")
+
+        def enough(steps: int) -> bool:
+            weight = (-ball((steps + 1) * self.step / self.scale)).exp()
+            return count == 1 or bool(self._missed(count - 1, weight) <= ball(allowed))
+
+        with precision(_PRECISION):
+            return float_above(first(enough) * self.step)
+
+    def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
+        """The exact law of the chosen place, for each tuple of scores in `inputs`."""
+        with precision(_PRECISION):
+            laws = {row: self._law([(max(row) - score) * self.step for score in row]) for row in tuples(inputs)}
+            return FiniteMechanism({scores: dict(enumerate(law)) for scores, law in laws.items()})

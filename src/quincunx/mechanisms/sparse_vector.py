@@ -1,0 +1,232 @@
+"""The sparse vector technique: which of many answers are above a threshold, paying only for those that are."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Final, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.errors import DataError, ParameterError, PrivacyError
+from quincunx.finite import Mechanism as FiniteMechanism
+from quincunx.finite.mechanism import guard
+from quincunx.loss import Loss
+from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
+from quincunx.mechanisms.parameters import flag, risk, stated, tuples
+from quincunx.noise.bits import source
+from quincunx.noise.laplace import discrete_laplace_staircase
+from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision, rational
+
+_PRECISION: Final = 512
+# The finite model leaves out threshold noise of less than this probability, and adds it to every ball.
+_CUT_BITS: Final = 220
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class SparseVector:
+    """Answer i is "above" iff value_i + ν_i ≥ threshold + ρ; after c = `aboves` answers "above" it is over.
+
+    ρ is discrete Laplace noise of `threshold_scale`, drawn once; each ν_i of `query_scale`, all independent. Any number
+    of answers "below" is free. `threshold` (public), scales and `sensitivity` are in the data's unit; `sensitivity` is
+    how far one person can move any one value. `monotone` says that one person moves all values the same way.
+    ε = sensitivity/threshold_scale + 2c·sensitivity/query_scale; c in place of 2c where monotone.
+    """
+
+    threshold: Fraction
+    threshold_scale: Fraction
+    query_scale: Fraction
+    aboves: int
+    sensitivity: Fraction
+    monotone: bool
+    step: Fraction
+
+    def __init__(
+        self,
+        *,
+        threshold: object,
+        threshold_scale: object,
+        query_scale: object,
+        aboves: object = 1,
+        sensitivity: object = 1,
+        monotone: bool = False,
+        step: object = 1,
+    ) -> None:
+        object.__setattr__(self, "threshold", rational(threshold, "threshold"))
+        object.__setattr__(self, "threshold_scale", positive(threshold_scale, "threshold_scale"))
+        object.__setattr__(self, "query_scale", positive(query_scale, "query_scale"))
+        object.__setattr__(self, "aboves", positive_integer(aboves, "aboves"))
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        object.__setattr__(self, "monotone", flag(monotone, "monotone"))
+        object.__setattr__(self, "step", positive(step, "step"))
+        for name in ("threshold", "sensitivity"):
+            if (getattr(self, name) / self.step).denominator != 1:
+                hint = "Values on the lattice differ by whole steps: round it to one."
+                got = f"{name} {getattr(self, name)}, step {self.step}"
+                raise ParameterError("must be a whole number of steps", where=name, got=got, hint=hint)
+
+    @property
+    def loss(self) -> Loss:
+        """What all answers of one session leak together: ε and ρ = ε·tanh(ε/2)."""
+        paid = self.aboves if self.monotone else 2 * self.aboves
+        return stated(self.sensitivity / self.threshold_scale + paid * self.sensitivity / self.query_scale)
+
+    def start(self) -> SparseVectorSession:
+        """A session with its own threshold noise: ask it one value after another. Each session costs `loss`."""
+        level = int(self.threshold / self.step) + _drawn(self.threshold_scale / self.step)
+        return SparseVectorSession(self, level)
+
+    def sample(self, values: object) -> NDArray[np.bool_]:
+        """The answers of one session to a list of `values`, in order, up to and with the last allowed "above"."""
+        exact, _ = lattice_values(values, type(self).__name__)
+        if exact.ndim != 1:
+            got = f"an array of {exact.ndim} dimensions"
+            raise DataError("expected a list of values", where=type(self).__name__, got=got)
+        session = self.start()
+        return np.fromiter(_until_done(session, exact.tolist()), dtype=bool)
+
+    def error(self, beta: object, queries: object) -> float:
+        """An a such that with probability at least 1 − beta every one of `queries` answers is right up to a.
+
+        Right up to a: "above" only for values ≥ threshold − a, "below" only for values ≤ threshold + a. Half of beta is
+        for the threshold's noise, half for the values'; a is the sum of both quantiles, a whole number of steps.
+        """
+        allowed, count = risk(beta), positive_integer(queries, "queries")
+        level, each = (
+            DiscreteLaplace(scale=scale, step=self.step, sensitivity=self.step).error(allowed / 2, size)
+            for scale, size in ((self.threshold_scale, 1), (self.query_scale, count))
+        )
+        return float_above(Fraction(level) + Fraction(each))
+
+    def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
+        """The law of the answers, tuples of bools, for each tuple of values in `inputs`."""
+        rows, scale = tuples(inputs), self.threshold_scale / self.step
+        guard(2 * _reach(scale) * sum(2 ** len(values) for values in rows), "the sum over the threshold's noise")
+        level = int(self.threshold / self.step)
+        with precision(_PRECISION):
+            # What the sum leaves out is added to each probability as an interval from 0.
+            beyond = Ball(0).union(2 * _tail(scale)(_reach(scale) + 1))
+            worlds = {values: self._answers(values, level) for values in rows}
+            return FiniteMechanism(
+                {values: {answers: p + beyond for answers, p in law.items()} for values, law in worlds.items()}
+            )
+
+    def _answers(self, values: Sequence[int], level: int) -> dict[tuple[bool, ...], Ball]:
+        above = _tail(self.query_scale / self.step)
+        found: dict[tuple[bool, ...], Ball] = {}
+        for z, mass in _masses(self.threshold_scale / self.step):
+            # Once the noisy threshold is fixed the answers are independent, up to the last allowed one.
+            laws: dict[tuple[bool, ...], Ball] = {(): mass}
+            for value in values:
+                chance = above(level + z - value)
+                ended = {past: p for past, p in laws.items() if sum(past) == self.aboves}
+                open_ = {past: p for past, p in laws.items() if past not in ended}
+                laws = (
+                    ended
+                    | {(*past, True): p * chance for past, p in open_.items()}
+                    | {(*past, False): p * (1 - chance) for past, p in open_.items()}
+                )
+            for answers, p in laws.items():
+                found[answers] = found.get(answers, Ball(0)) + p
+        return found
+
+
+class SparseVectorSession:
+    """One run of a `SparseVector`: a hidden noisy threshold, and how many answers "above" are left.
+
+    `SparseVector.start` makes it; the `level` is the noisy threshold in steps, and secret.
+    It belongs to one process and cannot be copied or stored: a copy would answer with the same hidden noise. Threads
+    may share it.
+    """
+
+    __slots__ = ("_above", "_asked", "_level", "_lock", "_mechanism", "_process")
+
+    def __init__(self, mechanism: SparseVector, level: int) -> None:
+        self._mechanism, self._level = mechanism, level
+        self._above = self._asked = 0
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    @property
+    def mechanism(self) -> SparseVector:
+        """The mechanism that started the session; its `loss` is what the whole session costs."""
+        return self._mechanism
+
+    @property
+    def asked(self) -> int:
+        """How many values were answered."""
+        return self._asked
+
+    @property
+    def remaining(self) -> int:
+        """How many more answers "above" the session gives; at 0 it answers nothing."""
+        return self._mechanism.aboves - self._above
+
+    def ask(self, value: object) -> bool:
+        """Whether value + ν ≥ threshold + ρ, with fresh noise ν. `value` is an integer that counts lattice steps."""
+        exact, scalar = lattice_values(value, "SparseVectorSession")
+        if not scalar:
+            raise DataError("expected one value", where="SparseVectorSession", got=f"an array of shape {exact.shape}")
+        if os.getpid() != self._process:
+            hint = "Let one process own it and ask that process."
+            raise PrivacyError("belongs to the process that started it", where="SparseVectorSession", hint=hint)
+        with self._lock:
+            if self.remaining == 0:
+                hint = "Start another session; it costs the mechanism's loss again."
+                got = f"{self._above} answers above"
+                raise PrivacyError(
+                    "is over: all answers above are given", where="SparseVectorSession", got=got, hint=hint
+                )
+            above = int(exact) + _drawn(self._mechanism.query_scale / self._mechanism.step) >= self._level
+            self._asked += 1
+            self._above += above
+            return above
+
+    def __repr__(self) -> str:
+        return f"<SparseVectorSession: {self.asked} asked, {self.remaining} above left>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        what = "cannot be copied or stored: a copy would answer with the same hidden noise"
+        raise PrivacyError(what, where="SparseVectorSession", hint="Share the object itself.")
+
+
+def _drawn(scale: Fraction) -> int:
+    # Not clamped: a clamped threshold would break the shift that the proof makes.
+    return discrete_laplace_staircase(scale).draw_one(source(), signed=True)
+
+
+def _until_done(session: SparseVectorSession, values: Sequence[int]) -> Iterator[bool]:
+    for value in values:
+        yield session.ask(value)
+        if session.remaining == 0:
+            return
+
+
+def _reach(scale: Fraction) -> int:
+    # q^reach < 2^-CUT_BITS, q = e^{−1/scale}; ln 2 < 0.7.
+    return math.ceil(scale * _CUT_BITS * Fraction(7, 10)) + 1
+
+
+def _masses(scale: Fraction) -> Iterator[tuple[int, Ball]]:
+    """P(ρ = z) for |z| ≤ reach."""
+    q = (-1 / ball(scale)).exp()
+    centre, reach = (1 - q) / (1 + q), _reach(scale)
+    return ((z, centre * q ** abs(z)) for z in range(-reach, reach + 1))
+
+
+def _tail(scale: Fraction) -> Callable[[int], Ball]:
+    """m ↦ P(ν ≥ m)."""
+    q = (-1 / ball(scale)).exp()
+
+    @cache
+    def at_least(m: int) -> Ball:
+        return q**m / (1 + q) if m > 0 else 1 - q ** (1 - m) / (1 + q)
+
+    return at_least
