@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quincunx import errors, finite, loss, mechanisms, noise, numbers
+    from quincunx import errors, finite, loss, meaning, mechanisms, noise, numbers
     from quincunx.loss import Loss
     from quincunx.spec import Specification, domain, scope, standard, unit
 
@@ -21,6 +21,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "errors": ("quincunx.errors", None),
     "finite": ("quincunx.finite", None),
     "loss": ("quincunx.loss", None),
+    "meaning": ("quincunx.meaning", None),
     "mechanisms": ("quincunx.mechanisms", None),
     "noise": ("quincunx.noise", None),
     "numbers": ("quincunx.numbers", None),
@@ -38,6 +39,7 @@ __all__ = [
     "errors",
     "finite",
     "loss",
+    "meaning",
     "mechanisms",
     "noise",
     "numbers",

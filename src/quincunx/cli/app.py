@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from quincunx.cli import demo, noise, spec
+from quincunx.cli import account, calibrate, demo, error, noise, spec
 
 app = typer.Typer(
     name="quincunx",
@@ -14,7 +14,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command("account")(account.account)
+app.command("calibrate")(calibrate.calibrate)
 app.command("demo")(demo.demo)
+app.command("error")(error.error)
 app.command("noise")(noise.noise)
 app.add_typer(spec.app, name="spec")
 

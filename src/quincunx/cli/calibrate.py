@@ -1,0 +1,104 @@
+"""`quincunx calibrate`: the noise that meets a guarantee, or an accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+
+from quincunx.cli.family import FamilyName, called, mechanism_class, parameters
+from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
+from quincunx.errors import ParameterError
+
+_GOALS: Final = ("epsilon", "delta", "rho", "mu", "alpha")
+
+
+@reports_errors
+def calibrate(
+    family: Annotated[FamilyName, typer.Argument(help="The mechanism.")],
+    epsilon: Annotated[str | None, typer.Option(help="ε to meet: pure alone, or with --delta or --alpha.")] = None,
+    delta: Annotated[str | None, typer.Option(help="δ to meet at --epsilon.")] = None,
+    rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated privacy to meet.")] = None,
+    mu: Annotated[str | None, typer.Option(help="μ of Gaussian privacy to meet.")] = None,
+    alpha: Annotated[
+        str | None, typer.Option(help="The order α > 1 at which the Rényi divergence is --epsilon.")
+    ] = None,
+    error: Annotated[str | None, typer.Option(help="Instead of a guarantee: the half-width to reach.")] = None,
+    beta: Annotated[str | None, typer.Option(help="With --error: the probability of missing it.")] = None,
+    size: Annotated[str | None, typer.Option(help="With --error: how many answers, or respondents, at once.")] = None,
+    sensitivity: Annotated[
+        str | None, typer.Option(help="The distance between neighbours, ℓ1 or ℓ2. Default 1.")
+    ] = None,
+    sensitivity2: Annotated[str | None, typer.Option(help="Its square, for Gaussian noise.")] = None,
+    step: Annotated[str | None, typer.Option(help="The lattice's spacing. Default 1.")] = None,
+    coordinates: Annotated[
+        int | None, typer.Option(help="1 where one coordinate moves: discrete Gaussian only.")
+    ] = None,
+    options: Annotated[str | None, typer.Option(help="How many answers randomized response has. Default 2.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the noise that meets one guarantee, or the most noise that reaches an accuracy. What is printed is verified.
+
+    Neighbours are two datasets between which the true answer moves by at most the sensitivity.
+    """
+    shape: dict[str, object] = {
+        "sensitivity": sensitivity,
+        "sensitivity2": sensitivity2,
+        "step": step,
+        "coordinates": coordinates,
+        "options": options,
+    }
+    goals: dict[str, object] = dict(zip(_GOALS, (epsilon, delta, rho, mu, alpha), strict=True))
+    accuracy: dict[str, object] = {"error": error, "beta": beta, "size": size}
+    asked = {name: value for name, value in {**goals, **accuracy}.items() if value is not None}
+    made = mechanism_class(family)
+    if not accuracy.keys() & asked.keys():
+        mechanism = called(made.calibrate, family, goals | shape)
+        reached, exact = _guarantee(mechanism, asked)
+    elif goals.keys() & asked.keys():
+        hint = "Ask for a guarantee, or for an accuracy; read the other from what is found."
+        raise ParameterError("two things are asked at once", where="calibrate", got=", ".join(asked), hint=hint)
+    else:
+        mechanism = called(made.for_error, family, accuracy | shape)
+        reached, exact = _accuracy(mechanism, asked), False
+    found = parameters(mechanism)
+    if as_json:
+        print_json({"mechanism": family.value, "asked": asked, "parameters": found, "reached": reached, "exact": exact})
+        return
+    for name, text in found.items():
+        typer.echo(f"{name}: {text}")
+    if exact:
+        typer.echo("Meets what was asked with equality.")
+    else:
+        typer.echo("Certainly " + ", ".join(f"{name} ≤ {shown_above(value)}" for name, value in reached.items()) + ".")
+
+
+def _guarantee(mechanism: Any, asked: Mapping[str, object]) -> tuple[dict[str, float], bool]:
+    """What is certainly reached in the parameter that was asked for, and whether it is exactly that."""
+    from quincunx.mechanisms.calibration import goal
+    from quincunx.numbers import positive, rational
+
+    loss, aim = mechanism.loss, goal(**asked)
+    exact = aim.parameter(loss) == aim.limit
+    if "rho" in asked:
+        return {"rho": loss.zcdp()}, exact
+    if "mu" in asked:
+        return {"mu": loss.gdp()}, exact
+    if "alpha" in asked:
+        return {"epsilon": loss.renyi(positive(asked["alpha"], "alpha"))}, exact
+    if rational(asked.get("delta", 0), "delta") == 0:
+        return {"epsilon": loss.pure()}, exact
+    return {"delta": loss.delta(asked["epsilon"])}, exact
+
+
+def _accuracy(mechanism: Any, asked: Mapping[str, object]) -> dict[str, float]:
+    """The half-width, and the intensities that it needs."""
+    half, epsilon, rho = (
+        mechanism.error(asked["beta"], asked.get("size", 1)),
+        mechanism.loss.pure(),
+        mechanism.loss.zcdp(),
+    )
+    # Gaussian noise is never pure.
+    return {"error": half, "rho": rho} if math.isinf(epsilon) else {"error": half, "epsilon": epsilon, "rho": rho}

@@ -1,0 +1,153 @@
+"""`quincunx calibrate`."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from quincunx.cli.app import app
+from quincunx.cli.family import FamilyName, exact_text, mechanism_class
+
+PURE = ("laplace", "discrete-laplace", "randomized-response")
+GAUSSIAN = ("gaussian", "discrete-gaussian")
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["calibrate", *arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def found(*arguments: str) -> dict[str, Any]:
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (0, "")
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+def test_the_example_of_the_documentation() -> None:
+    code, out, err = run("gaussian", "--sensitivity", "1", "--epsilon", "1", "--delta", "1e-6")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "sigma: 4.22468",
+        "sensitivity: 1",
+        "sigma2: 17.8479211024",
+        "step: 1",
+        "Certainly delta ≤ 9.99995E-7.",
+    ]
+
+
+@pytest.mark.parametrize("family", list(FamilyName))
+def test_every_family_meets_epsilon_with_delta(family: FamilyName) -> None:
+    answer = found(family.value, "--epsilon", "1", "--delta", "1/1000")
+    assert answer["mechanism"] == family.value
+    assert answer["asked"] == {"epsilon": "1", "delta": "1/1000"}
+    assert answer["reached"]["delta"] <= 1e-3
+    assert answer["exact"] is False
+
+
+@pytest.mark.parametrize("family", list(FamilyName))
+@pytest.mark.parametrize(("option", "value"), [("rho", "1/3"), ("mu", "0.7"), ("alpha", "4")])
+def test_every_family_meets_the_other_standards(family: FamilyName, option: str, value: str) -> None:
+    if family is FamilyName.DISCRETE_GAUSSIAN and option == "mu":
+        code, _, err = run(family.value, "--mu", value)
+        assert code == 4
+        assert "no amount of this noise" in err
+        return
+    extra = ("--epsilon", "0.5") if option == "alpha" else ()
+    answer = found(family.value, f"--{option}", value, *extra)
+    reached = answer["reached"]["epsilon" if option == "alpha" else option]
+    assert reached <= float(Fraction("0.5" if option == "alpha" else value)) * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("family", PURE)
+def test_pure_is_met(family: str) -> None:
+    answer = found(family, "--epsilon", "0.3")
+    assert answer["reached"]["epsilon"] <= 0.3 * (1 + 1e-15)
+    assert answer["exact"] is (family != "randomized-response")
+
+
+def test_equality_is_said() -> None:
+    assert run("laplace", "--epsilon", "0.3")[1].splitlines()[-1] == "Meets what was asked with equality."
+    assert run("gaussian", "--rho", "1/3", "--sensitivity2", "2")[1].splitlines()[:2] == [
+        "sigma2: 3",
+        "sensitivity2: 2",
+    ]
+
+
+@pytest.mark.parametrize("family", list(FamilyName))
+def test_an_accuracy_instead_of_a_guarantee(family: FamilyName) -> None:
+    lattice = () if family is FamilyName.RANDOMIZED_RESPONSE else ("--step", "0.1", "--sensitivity", "1")
+    answer = found(family.value, "--error", "0.5", "--beta", "0.05", "--size", "40", *lattice)
+    assert answer["reached"]["error"] <= 0.5
+    assert ("epsilon" in answer["reached"]) is (family.value in PURE)
+    assert answer["reached"]["rho"] > 0
+
+
+def test_the_parameters_rebuild_the_mechanism() -> None:
+    answer = found("discrete-gaussian", "--epsilon", "1", "--delta", "1e-6", "--sensitivity", "3", "--coordinates", "1")
+    given = answer["parameters"]
+    assert given["coordinates"] == "1"
+    again = mechanism_class(FamilyName.DISCRETE_GAUSSIAN)(sigma=given["sigma"], sensitivity=3, coordinates=1)
+    assert again.loss.delta(1) == answer["reached"]["delta"]
+    assert found("randomized-response", "--epsilon", "1", "--options", "5")["parameters"]["options"] == "5"
+
+
+@pytest.mark.parametrize("family", GAUSSIAN)
+def test_what_cannot_be_met_is_refused_for_privacy(family: str) -> None:
+    code, out, err = run(family, "--epsilon", "1")
+    assert (code, out) == (4, "")
+    assert "hint: Give delta > 0" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("cauchy", "--epsilon", "1"),
+        ("laplace",),
+        ("laplace", "--delta", "1e-6"),
+        ("laplace", "--epsilon", "0"),
+        ("laplace", "--epsilon", "-1"),
+        ("laplace", "--epsilon", "x"),
+        ("laplace", "--epsilon", "nan"),
+        ("laplace", "--epsilon", "1", "--delta", "2"),
+        ("laplace", "--epsilon", "1", "--rho", "1"),
+        ("laplace", "--alpha", "1", "--epsilon", "1"),
+        ("laplace", "--epsilon", "1", "--sensitivity2", "2"),
+        ("laplace", "--epsilon", "1", "--coordinates", "1"),
+        ("laplace", "--epsilon", "1", "--options", "3"),
+        ("laplace", "--epsilon", "1", "--sensitivity", "0"),
+        ("laplace", "--error", "3"),
+        ("laplace", "--beta", "0.05"),
+        ("laplace", "--error", "3", "--beta", "0.05", "--epsilon", "1"),
+        ("laplace", "--error", "0", "--beta", "0.05"),
+        ("laplace", "--error", "3", "--beta", "1"),
+        ("laplace", "--error", "3", "--beta", "0.05", "--size", "0"),
+        ("gaussian", "--rho", "1", "--sensitivity", "1", "--sensitivity2", "1"),
+        ("discrete-gaussian", "--rho", "1", "--coordinates", "2"),
+        ("discrete-laplace", "--epsilon", "1", "--step", "2"),
+        ("randomized-response", "--epsilon", "1", "--step", "2"),
+        ("randomized-response", "--epsilon", "1", "--options", "1"),
+    ],
+)
+def test_bad_usage_is_exit_code_two(arguments: tuple[str, ...]) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err != ""
+
+
+def test_options_that_do_not_fit_are_named() -> None:
+    _, _, err = run("laplace", "--epsilon", "1", "--coordinates", "1")
+    assert "error: --coordinates: laplace has no such parameter here" in err
+    assert "hint: It takes --sensitivity, --step, --epsilon" in err
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("1", "1"), ("0.5", "0.5"), ("1/3", "1/3"), ("-1/4", "-0.25"), ("1/1024", "0.0009765625"), ("0", "0"),
+     ("1/" + "1" + "0" * 31, "1/" + "1" + "0" * 31), ("12300", "12300")],
+)  # fmt: skip
+def test_exact_numbers_are_written_as_decimals_where_they_end(value: str, text: str) -> None:
+    assert exact_text(Fraction(value)) == text

@@ -1,0 +1,92 @@
+"""`quincunx error`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from quincunx.cli.app import app
+from quincunx.cli.family import FamilyName, mechanism_class
+
+NOISE = {
+    FamilyName.LAPLACE: ("scale", "2"),
+    FamilyName.GAUSSIAN: ("sigma", "2"),
+    FamilyName.DISCRETE_LAPLACE: ("scale", "1/3"),
+    FamilyName.DISCRETE_GAUSSIAN: ("sigma2", "7"),
+    FamilyName.RANDOMIZED_RESPONSE: ("probability", "3/4"),
+}
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["error", *arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_example_of_the_documentation() -> None:
+    code, out, err = run("laplace", "--scale", "2", "--beta", "0.05", "--size", "3")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "error: 8",
+        "variance: 8.08153",
+        "With probability at least 95 %, all of 3 answers are within 8 of the truth.",
+    ]
+
+
+@pytest.mark.parametrize("size", ["1", "40"])
+@pytest.mark.parametrize("family", list(FamilyName))
+def test_it_agrees_with_the_library(family: FamilyName, size: str) -> None:
+    name, value = NOISE[family]
+    code, out, err = run(family.value, f"--{name}", value, "--beta", "0.01", "--size", size, "--json")
+    mechanism = mechanism_class(family)(**{name: value})
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["error"] == mechanism.error("0.01", size)
+    assert answer["variance"] == mechanism.variance
+    assert (answer["mechanism"], answer["beta"], answer["size"]) == (family.value, "0.01", size)
+    assert not any(key.startswith("sensitivity") for key in answer["parameters"])
+
+
+@pytest.mark.parametrize("family", [each for each in FamilyName if each is not FamilyName.RANDOMIZED_RESPONSE])
+def test_steps_of_any_length(family: FamilyName) -> None:
+    name, value = NOISE[family]
+    for step in ("0.1", "3", "7/2"):
+        code, out, _ = run(family.value, f"--{name}", value, "--step", step, "--json")
+        assert code == 0
+        assert json.loads(out)["parameters"]["step"] == step.replace("7/2", "3.5")
+
+
+def test_words_fit_the_question() -> None:
+    assert "one answer is within 6 of" in run("laplace", "--scale", "2")[1]
+    assert (
+        "estimated from 10 respondents is within"
+        in run("randomized-response", "--probability", "0.9", "--size", "10")[1]
+    )
+    assert "at least 99.9 %" in run("laplace", "--scale", "2", "--beta", "1/1000")[1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("laplace",),
+        ("laplace", "--sigma", "2"),
+        ("laplace", "--scale", "0"),
+        ("laplace", "--scale", "x"),
+        ("laplace", "--scale", "2", "--beta", "0"),
+        ("laplace", "--scale", "2", "--beta", "1"),
+        ("laplace", "--scale", "2", "--size", "0"),
+        ("laplace", "--scale", "2", "--size", "1.5"),
+        ("laplace", "--scale", "2", "--step", "0"),
+        ("gaussian", "--sigma", "2", "--sigma2", "4"),
+        ("gaussian",),
+        ("randomized-response",),
+        ("randomized-response", "--probability", "1/2"),
+        ("randomized-response", "--probability", "1"),
+        ("randomized-response", "--probability", "3/4", "--step", "2"),
+        ("cauchy", "--scale", "2"),
+    ],
+)
+def test_bad_usage_is_exit_code_two(arguments: tuple[str, ...]) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err != ""
