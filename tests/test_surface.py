@@ -10,18 +10,20 @@ import quincunx
 
 SURFACE = {
     "quincunx": {
-        "Loss", "Specification", "domain", "errors", "finite", "loss", "mechanisms", "noise", "numbers", "scope",
-        "standard", "unit",
+        "Loss", "Specification", "domain", "errors", "finite", "loss", "meaning", "mechanisms", "noise", "numbers",
+        "scope", "standard", "unit",
     },
     "quincunx.noise": {
         "SecureBits", "bernoulli", "bernoulli_exp", "choice", "derangement", "discrete_gaussian", "discrete_laplace",
         "geometric", "injected", "permutation", "rounded_gaussian", "rounded_laplace", "testing", "uniform_integers",
     },
     "quincunx.mechanisms": {
-        "DiscreteGaussian", "DiscreteLaplace", "Estimate", "Gaussian", "Laplace", "RandomizedResponse",
+        "DiscreteGaussian", "DiscreteLaplace", "Estimate", "Exponential", "Gaussian", "Laplace", "PartitionSelection",
+        "PermuteAndFlip", "RandomizedResponse", "SparseVector", "SparseVectorSession", "sensitivity",
     },
     "quincunx.loss": {
-        "DiscreteGaussianLaw", "GaussianLaw", "Largest", "LaplaceLaw", "LatticeLaw", "Law", "Loss", "StatedLaw",
+        "Admission", "Batch", "BoundedRangeLaw", "DiscreteGaussianLaw", "Filter", "GaussianLaw", "Largest",
+        "LaplaceLaw", "LatticeLaw", "Law", "Loss", "Odometer", "ResponseLaw", "StatedLaw", "SubsampledLaw",
     },
 }  # fmt: skip
 
