@@ -74,9 +74,10 @@ class Curve:
         return ceiling.min(Ball(math.nextafter(top, math.inf)))
 
     def guess(self, delta: float) -> float:
-        """An ε near the one with δ(ε) = `delta`, by the saddle-point estimate where moments are known; 1 otherwise."""
+        """An ε near the one with δ(ε) = `delta`: by the saddle point where moments are known, else from ρ, else 1."""
         if not self._above:
-            return 1.0
+            rho = float_above(self._zcdp)
+            return rho + 1.7 * math.sqrt(rho * -math.log(delta)) if 0 < delta < 1 and rho < math.inf else 1.0
 
         def estimate(epsilon: float) -> float:
             return max(each.estimate(epsilon) for each in self._above)

@@ -152,8 +152,9 @@ def _between(a: float, b: float) -> float:
     return 0.5 * (math.erf(b / math.sqrt(2)) + math.erf(-a / math.sqrt(2)))
 
 
-def _dominating(line: _Line, replacing: bool, view: View) -> Grid:
-    mesh = view.mesh
+@lru_cache(maxsize=8)
+def _cells(line: _Line, replacing: bool, mesh: float) -> tuple[Cells, float]:
+    """The cells between grid points, for both directions, and the base loss where they end."""
     first = 0 if replacing else math.floor(math.log1p(-line.rate) / mesh)
     last = math.ceil(line.highest() / mesh) + 1
     edges = [0.0 if replacing else -math.inf, *(line.base_loss(j * mesh) for j in range(first + 1, last + 1))]
@@ -162,19 +163,24 @@ def _dominating(line: _Line, replacing: bool, view: View) -> Grid:
     # A difference of error functions is off by a few ulp of the larger one.
     ends = np.array([_size(line, a, b) for a, b in pairwise(edges)])
     error = 64 * _UNIT * (1 + ends / np.maximum(np.minimum(p, np.maximum(q, 1e-300)), 1e-300))
-    cells = Cells(mesh, first, p, q, np.minimum(error, 1.0))
-    tail = line.masses(edges[-1], math.inf)[0] * (1 + 1e-10) + 1e-300
+    return Cells(mesh, first, p, q, np.minimum(error, 1.0)), edges[-1]
+
+
+def _dominating(line: _Line, replacing: bool, view: View) -> Grid:
+    mesh = view.mesh
+    cells, end = _cells(line, replacing, mesh)
+    left = [mass * (1 + 1e-10) + 1e-300 for mass in line.masses(end, math.inf)]
     if replacing:
-        rest = max(0.0, 1 - float(p.sum() + q.sum())) + 1e-9
-        return _mirrored(dominating(cells), dominating(reversed_cells(cells)), rest, tail)
+        rest = max(0.0, 1 - float(cells.p.sum() + cells.q.sum())) + 1e-9
+        return _mirrored(dominating(cells), dominating(reversed_cells(cells)), rest, left[0])
     if view.backwards:
         grid = dominating(reversed_cells(cells))
         # What is above the last edge has, backwards, a loss below the grid: it is put on its lowest point.
         mass = grid.mass.copy()
-        mass[0] += line.masses(edges[-1], math.inf)[1] * (1 + 1e-10) + 1e-300
+        mass[0] += left[1]
         return Grid(mesh, grid.first, mass)
     grid = dominating(cells)
-    return Grid(mesh, grid.first, grid.mass, tail)
+    return Grid(mesh, grid.first, grid.mass, left[0])
 
 
 def _size(line: _Line, a: float, b: float) -> float:
