@@ -70,7 +70,7 @@ def test_splitting_keeps_both_probabilities() -> None:
 
 
 def test_reversing_twice_is_nothing() -> None:
-    cells = Cells(0.5, -2, np.array([0.2, 0.8]), np.array([0.5, 0.5]), np.zeros(2))
+    cells = Cells(0.5, -2, np.array([0.2, 0.8]), np.array([0.5, 0.5]), np.zeros(2), np.zeros(2))
     again = reversed_cells(reversed_cells(cells))
     assert again.first == -2
     assert np.array_equal(again.p, cells.p)

@@ -192,3 +192,20 @@ def test_bad_rates(rate: object) -> None:
 def test_the_public_way() -> None:
     loss = qx.mechanisms.Gaussian(sigma=1).loss.subsample(0.01, scheme="poisson", unit=qx.unit.AddRemove())
     assert loss.epsilon(1e-6) < 0.37
+
+
+@pytest.mark.parametrize(("rate", "mu2"), [("0.5", "1"), ("0.001", "4"), ("0.1", "1/100"), ("1e-5", "1")])
+@pytest.mark.parametrize("count", [2, 10, 1000])
+def test_any_rate_and_count_has_close_bounds(rate: str, mu2: str, count: int) -> None:
+    base = Loss.of(GaussianLaw(mu2=Fraction(mu2)))
+    low, high = (count * poisson(base, rate)).epsilon_bounds("1e-5")
+    assert low <= high <= (count * base).epsilon("1e-5") * (1 + 1e-9)
+    # The grid's error is about count·mesh², and never less than what a spacing of 2^-13 sees of a small rate.
+    assert high - low <= 0.01 * high + 0.003
+
+
+def test_a_thousand_uses_lie_on_a_grid() -> None:
+    """The view of a composition with sampled laws is never taken for that of closed ones."""
+    curve = (1000 * poisson(GAUSS, "0.01")).curve()
+    assert all(view.mesh > 0 for view in curve._views)
+    assert all(type(each).__name__ == "GridInversion" for each in curve._above)

@@ -94,11 +94,13 @@ class Curve:
         """One view where all laws are closed and symmetric; else one for each direction, on a grid."""
         if not self._terms or not supported(self._terms):
             return ()
-        sampled = sum(count for law, count in self._terms if not law.symmetric)
+        sampled = [(law, count) for law, count in self._terms if not law.symmetric]
         if not sampled:
             return (CLOSED,)
-        # The grids err by about count·mesh² in the variance of the total.
-        mesh = 2.0 ** -min(13, max(9, math.ceil(math.log2(20 * math.sqrt(sampled)))))
+        # The grids err by about count·mesh² in the variance of the total, and must resolve each law.
+        wanted = math.sqrt(sum(count for _, count in sampled)) * 20
+        finest = max(wanted, *(4 / law.resolution for law, _ in sampled))
+        mesh = 2.0 ** -min(13, max(9, math.ceil(math.log2(finest))))
         return View(False, False, mesh), View(True, False, mesh)
 
     def _dominated(self, view: View) -> Inverter:

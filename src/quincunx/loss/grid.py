@@ -36,16 +36,17 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells of the loss: cell j lies between `edges[j]` and `edges[j + 1]`, grid points (first + j)·mesh.
+    """Cells of the loss: cell j lies between the grid points (first + j)·mesh and (first + j + 1)·mesh.
 
-    `p` and `q` are the masses of each cell under P and Q, each right up to a relative error of `error`.
+    `p` and `q` are the masses of each cell under P and Q, off by at most `p_error` and `q_error`.
     """
 
     mesh: float
     first: int
     p: Floats
     q: Floats
-    error: Floats
+    p_error: Floats
+    q_error: Floats
 
 
 def dominating(cells: Cells) -> Grid:
@@ -54,7 +55,7 @@ def dominating(cells: Cells) -> Grid:
     gap = -math.expm1(-cells.mesh)
     scaled = cells.q * np.exp(low)
     # The difference cancels: its rounding is added to both ends.
-    slack = (cells.error + 16 * _UNIT) * (cells.p + scaled) / gap
+    slack = (cells.p_error + cells.q_error * np.exp(low) + 16 * _UNIT * (cells.p + scaled)) / gap
     upper = np.clip((cells.p - scaled) / gap, 0.0, cells.p) + slack
     lower = np.clip(cells.p - (cells.p - scaled) / gap, 0.0, cells.p) + slack
     mass = np.zeros(len(cells.p) + 1)
@@ -65,7 +66,7 @@ def dominating(cells: Cells) -> Grid:
 
 def floored(cells: Cells) -> Grid:
     """Every loss rounded down to its cell's lower end: a law whose δ is below, if by as much as the spacing."""
-    return Grid(cells.mesh, cells.first, cells.p * np.maximum(0.0, 1 - cells.error - 1e-14))
+    return Grid(cells.mesh, cells.first, np.maximum(0.0, cells.p * (1 - 1e-14) - cells.p_error))
 
 
 def atoms_in_cells(losses: Floats, p: Floats, q: Floats, mesh: float) -> Cells:
@@ -76,10 +77,11 @@ def atoms_in_cells(losses: Floats, p: Floats, q: Floats, mesh: float) -> Cells:
     above, below = np.zeros(size), np.zeros(size)
     np.add.at(above, places - first, p)
     np.add.at(below, places - first, q)
-    return Cells(mesh, first, above, below, np.full(size, 1e-14))
+    return Cells(mesh, first, above, below, 1e-14 * above, 1e-14 * below)
 
 
 def reversed_cells(cells: Cells) -> Cells:
     """The same cells for Q against P: losses change sign, masses change places."""
     last = cells.first + len(cells.p)
-    return Cells(cells.mesh, -last, cells.q[::-1].copy(), cells.p[::-1].copy(), cells.error[::-1].copy())
+    swapped = (each[::-1].copy() for each in (cells.q, cells.p, cells.q_error, cells.p_error))
+    return Cells(cells.mesh, -last, *swapped)

@@ -18,10 +18,10 @@ from quincunx.loss.law import log_with_error
 
 Floats = NDArray[np.float64]
 
-SIGMAS: Final[Floats] = 2.0 ** (np.arange(-10 * 4, 12 * 4 + 1) / 4)
+SIGMAS: Final[Floats] = 2.0 ** (np.arange(-10 * 8, 12 * 8 + 1) / 8)
 _UNIT: Final = 2.0**-53
-_MOST_NODES: Final = 1 << 21
-_SHARE: Final = 1e-10
+_MOST_NODES: Final = 1 << 19
+_SHARE: Final = 1e-7
 
 
 class GridInversion:

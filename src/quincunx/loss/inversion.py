@@ -140,7 +140,7 @@ class Inversion:
 
 
 def _infinite(law: Law, view: View) -> float:
-    grid = law.grid(view)
+    grid = None if view == CLOSED else law.grid(view)
     return 0.0 if grid is None else grid.infinite
 
 

@@ -81,7 +81,7 @@ class LaplaceLaw(Law):
         q = 0.5 * np.exp((-edges[1:] - epsilon) / 2) * np.expm1(np.diff(edges) / 2)
         q[0] += 0.5
         q[-1] += 0.5 * math.exp(-epsilon)
-        cells = Cells(mesh, first, p, q, np.full(len(p), 1e-14))
+        cells = Cells(mesh, first, p, q, 1e-14 * p, 1e-14 * q)
         return floored(cells) if view.below else dominating(cells)
 
     def log_decay(self, sigma: float, omega: float) -> float:

@@ -30,11 +30,11 @@ Moments: TypeAlias = tuple[NDArray[np.complex128], NDArray[np.float64]]
 @dataclass(frozen=True, slots=True)
 class View:
     """Which moments are asked of a law that is not closed: of Q against P (`backwards`), of a law that is dominated
-    instead of dominating (`below`), on a grid of spacing `mesh`."""
+    instead of dominating (`below`), on a grid of spacing `mesh`; 0 where all laws are closed."""
 
     backwards: bool = False
     below: bool = False
-    mesh: float = 2.0**-10
+    mesh: float = 0.0
 
 
 class Profile(Protocol):
@@ -112,6 +112,11 @@ class Law(ABC):
     def grid(self, view: View) -> Grid | None:  # noqa: ARG002
         """The law on a grid, for laws that are not closed; None for those that are."""
         return None
+
+    @property
+    def resolution(self) -> float:
+        """The loss below which a grid no longer sees this law's shape."""
+        return 1.0
 
     def log_decay(self, sigma: float, omega: float) -> float:  # noqa: ARG002
         """A bound, at most 0, on ln |E[e^{(σ+iw)L}]|/E[e^{σL}] for every w ≥ omega."""

@@ -89,6 +89,11 @@ class SubsampledLaw(Law):
             value = removed.max(added)
             return value, value
 
+    @property
+    def resolution(self) -> float:
+        """Half of the loss lies within the rate of 0."""
+        return float_near(self.rate)
+
     def grid(self, view: View) -> Grid:
         """The law on a grid of spacing `view.mesh`, dominating or dominated, in one direction."""
         return _grid(self, view)
@@ -137,6 +142,12 @@ class _Line:
         q = _between((a / self.mu) + self.mu / 2, (b / self.mu) + self.mu / 2)
         return (1 - self.rate) * q + self.rate * p, q
 
+    def rounding(self, a: float, b: float) -> tuple[float, float]:
+        """Bounds on the errors of `masses`: a few ulp of the larger error function of each difference."""
+        p = _largest_tail((a / self.mu) - self.mu / 2, (b / self.mu) - self.mu / 2)
+        q = _largest_tail((a / self.mu) + self.mu / 2, (b / self.mu) + self.mu / 2)
+        return 64 * _UNIT * ((1 - self.rate) * q + self.rate * p), 64 * _UNIT * q
+
     def highest(self) -> float:
         """A loss above which the sampled law has less than the cut."""
         z = math.sqrt(-2 * math.log(_CUT))
@@ -152,6 +163,12 @@ def _between(a: float, b: float) -> float:
     return 0.5 * (math.erf(b / math.sqrt(2)) + math.erf(-a / math.sqrt(2)))
 
 
+def _largest_tail(a: float, b: float) -> float:
+    # The arguments' own rounding moves a tail at z by z² of its ulps.
+    nearest = 0.0 if a < 0 < b else min(abs(a), abs(b))
+    return math.erfc(nearest / math.sqrt(2)) * (1 + nearest * nearest)
+
+
 @lru_cache(maxsize=8)
 def _cells(line: _Line, replacing: bool, mesh: float) -> tuple[Cells, float]:
     """The cells between grid points, for both directions, and the base loss where they end."""
@@ -160,10 +177,9 @@ def _cells(line: _Line, replacing: bool, mesh: float) -> tuple[Cells, float]:
     edges = [0.0 if replacing else -math.inf, *(line.base_loss(j * mesh) for j in range(first + 1, last + 1))]
     pairs = [line.masses(a, b) for a, b in pairwise(edges)]
     p, q = np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
-    # A difference of error functions is off by a few ulp of the larger one.
-    ends = np.array([_size(line, a, b) for a, b in pairwise(edges)])
-    error = 64 * _UNIT * (1 + ends / np.maximum(np.minimum(p, np.maximum(q, 1e-300)), 1e-300))
-    return Cells(mesh, first, p, q, np.minimum(error, 1.0)), edges[-1]
+    errors = [line.rounding(a, b) for a, b in pairwise(edges)]
+    p_error, q_error = np.array([pair[0] for pair in errors]), np.array([pair[1] for pair in errors])
+    return Cells(mesh, first, p, q, p_error, q_error), edges[-1]
 
 
 def _dominating(line: _Line, replacing: bool, view: View) -> Grid:
@@ -181,13 +197,6 @@ def _dominating(line: _Line, replacing: bool, view: View) -> Grid:
         return Grid(mesh, grid.first, mass)
     grid = dominating(cells)
     return Grid(mesh, grid.first, grid.mass, left[0])
-
-
-def _size(line: _Line, a: float, b: float) -> float:
-    # The larger of the error functions whose difference a cell's mass is, under P and Q.
-    ends = [abs(x) for x in (a / line.mu - line.mu / 2, b / line.mu + line.mu / 2)]
-    nearest = min(end for end in ends if math.isfinite(end)) if any(map(math.isfinite, ends)) else 0.0
-    return math.erfc(max(nearest - line.mu, 0.0) / math.sqrt(2))
 
 
 def _mirrored(above: Grid, below: Grid, rest: float, tail: float) -> Grid:
@@ -208,18 +217,26 @@ def _dominated(line: _Line, replacing: bool, view: View) -> Grid:
     lowest = 0.0 if replacing else math.log1p(-line.rate)
     index, top = math.floor(lowest / mesh) + 1, math.floor(line.highest() / mesh)
     points: dict[int, tuple[float, float]] = {}
-    stride = 1
+    stride, done = 1, start
     while index < top:
         cell = _cell(line, start, index * mesh, view.backwards)
         if cell is None:
             break
         p, q, start = cell
         points[index] = (p, q)
+        done = start
         # Far out, where little mass is left, wider cells do.
         left = line.masses(start, math.inf)[0]
         stride = 1 if left > 1e-3 else 4 if left > 1e-6 else 16
         here = math.floor(math.log1p(line.rate * math.expm1(start)) / mesh) + 1
         index = max(index + stride, here)
+    # What is left is one cell more, its merged loss rounded down.
+    p, q = line.masses(done, math.inf)
+    if p > 0 and q > 0:
+        place = math.log(p / q) / mesh
+        last = math.ceil(place + 1e-6) if view.backwards else math.floor(place - 1e-6)
+        before = points.get(last, (0.0, 0.0))
+        points[last] = (before[0] + p, before[1] + q)
     # What is taken off covers the rounding of every mass.
     ahead = {index: p * (1 - 1e-9) for index, (p, _) in points.items()}
     behind = {-index: q * (1 - 1e-9) for index, (_, q) in points.items()}
