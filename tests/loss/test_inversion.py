@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.loss import DiscreteGaussianLaw, GaussianLaw, LaplaceLaw, LatticeLaw, Loss, StatedLaw
-from quincunx.loss.inversion import CLOSED, SIGMAS, Inversion, supported
+from quincunx.loss.inversion import CLOSED, Inversion, supported
 from quincunx.loss.law import Law, log_with_error
+from quincunx.loss.saddle import SIGMAS
 from quincunx.numbers import Ball, Log, ball, precision
 
 KNOWN: list[tuple[Law, int]] = [

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.loss.law import Law, View
+from quincunx.loss.saddle import SIGMAS, Saddle, exp, log
 
 Complexes = NDArray[np.complex128]
 Floats = NDArray[np.float64]
 Terms = tuple[tuple[Law, int], ...]
 
-# Abscissas σ that are tried: eight to an octave, from 2^-14 to 2^14.
-SIGMAS: Final[Floats] = 2.0 ** (np.arange(-14 * 8, 14 * 8 + 1) / 8)
 _MOST_NODES: Final = 1 << 16
 # Laws on grids are summed point by point at every node.
 _MOST_NODES_ON_GRIDS: Final = 1 << 10
@@ -33,16 +32,15 @@ _UNIT: Final = 2.0**-53
 CLOSED: Final = View()
 
 
-class Inversion:
+class Inversion(Saddle):
     """The moments of a composition, in one view of its laws, ready to be inverted at any ε."""
 
     def __init__(self, terms: Terms, view: View = CLOSED) -> None:
         self._terms, self._view = terms, view
         value, error = moments(terms, view, SIGMAS.astype(np.complex128))
         # Upper ends: Chernoff's inequality needs K from above.
-        self._real: Floats = np.where(np.isfinite(error), value.real + error, math.inf)
-        # Mass whose loss is unbounded: it is added to δ from above.
-        self.infinite = min(1.0, sum(_infinite(law, view) * count for law, count in terms) * (1 + 1e-12))
+        above = np.where(np.isfinite(error), value.real + error, math.inf)
+        super().__init__(above, sum(_infinite(law, view) * count for law, count in terms))
         self._lines: dict[tuple[int, float, int], _Line] = {}
 
     def bounds(self, epsilon: float) -> tuple[float, float]:
@@ -65,40 +63,12 @@ class Inversion:
         ceiling = math.exp(min(700.0, float(wobble[0])))
         truncation = ceiling * self._truncation(sigma, period, nodes)
         aliases = self._aliases(index, period, epsilon, reference)
-        factor = _exp(reference)
+        factor = exp(reference)
         low = factor * (1 - 1e-15) * (total - rounding - truncation - aliases)
         high = factor * (1 + 1e-15) * (total + rounding + truncation)
         if not (math.isfinite(low) and math.isfinite(high)):
             return 0.0, 1.0
         return max(0.0, low), min(1.0, math.nextafter(high, math.inf))
-
-    def estimate(self, epsilon: float) -> float:
-        """The saddle-point estimate of δ(ε): uncertified, for choosing where to look."""
-        index = self._saddle(epsilon)
-        return _exp(self._log_estimate(index, epsilon))
-
-    def chernoff(self, epsilon: float) -> float:
-        """A certified upper bound on δ(ε) from real moments alone: e^{K(r)−rε}·max_y (1 − e^{−y})e^{−ry}."""
-        peak = SIGMAS * np.log(SIGMAS / (1 + SIGMAS)) - np.log1p(SIGMAS)
-        best = float(np.nanmin(self._real - SIGMAS * epsilon + peak))
-        return math.exp(min(best, 0.0)) * (1 + 1e-12)
-
-    def _saddle(self, epsilon: float) -> int:
-        values = self._real - SIGMAS * epsilon - np.log(SIGMAS * (SIGMAS + 1))
-        return int(np.nanargmin(values[2:-2])) + 2
-
-    def _log_estimate(self, index: int, epsilon: float) -> float:
-        sigma = float(SIGMAS[index])
-        k = self._real
-        spread = self._variance(index) + sigma**-2 + (1 + sigma) ** -2
-        return float(k[index] - sigma * epsilon - math.log(sigma * (sigma + 1)) - 0.5 * math.log(2 * math.pi * spread))
-
-    def _variance(self, index: int) -> float:
-        # Second difference of K over three neighbouring abscissas: a scale, not a bound.
-        k, s = self._real, SIGMAS
-        left = (k[index] - k[index - 1]) / (s[index] - s[index - 1])
-        right = (k[index + 1] - k[index]) / (s[index + 1] - s[index])
-        return max(float(2 * (right - left) / (s[index + 1] - s[index - 1])), 1e-30)
 
     def _line(self, epsilon: float) -> tuple[int, float, int]:
         """The abscissa, the period T and the number of nodes, all from short lists so that lines are reused."""
@@ -107,11 +77,11 @@ class Inversion:
         reference = float(self._real[index] - sigma * epsilon)
         period = 2.0 ** (math.ceil(2 * math.log2(12 * math.sqrt(self._variance(index)) + 24 / sigma)) / 2)
         for _ in range(40):
-            if _log(self._aliases(index, period, epsilon, reference)) + reference <= goal:
+            if log(self._aliases(index, period, epsilon, reference)) + reference <= goal:
                 break
             period *= math.sqrt(2)
         nodes, most = 128, _MOST_NODES if self._view == CLOSED else _MOST_NODES_ON_GRIDS
-        while nodes < most and _log(self._truncation(sigma, period, nodes)) + reference > goal:
+        while nodes < most and log(self._truncation(sigma, period, nodes)) + reference > goal:
             nodes *= 2
         return index, period, nodes
 
@@ -125,18 +95,7 @@ class Inversion:
         # |e^{K(σ+iω)}| ≤ e^{K(σ)}·decay(ω), 1/|s(s+1)| ≤ 1/ω², Σ_{k≥N} 1/k² ≤ 1/(N − 1).
         omega = 2 * math.pi * nodes / period
         decay = sum(count * law.log_decay(sigma, omega) for law, count in self._terms)
-        return 1.01 * period / (2 * math.pi**2 * (nodes - 1)) * _exp(min(0.0, decay))
-
-    def _aliases(self, index: int, period: float, epsilon: float, reference: float) -> float:
-        sigma = float(SIGMAS[index])
-        # m < 0: δ ≤ 1. m > 0: δ(x) ≤ e^{K(r)−rx}·max_y (1 − e^{−y})e^{−ry} at the best abscissa r > σ.
-        left = -sigma * period - reference
-        further, k = SIGMAS[index + 1 :], self._real[index + 1 :]
-        peak = further * np.log(further / (1 + further)) - np.log1p(further)
-        gap = (further - sigma) * period
-        right = k - further * epsilon + peak - gap - reference - np.log(-np.expm1(-np.maximum(gap, 1e-12)))
-        nearest = float(np.nanmin(right)) if len(right) else math.inf
-        return 1.01 * (_exp(left) / -math.expm1(-sigma * period) + _exp(nearest))
+        return 1.01 * period / (2 * math.pi**2 * (nodes - 1)) * exp(min(0.0, decay))
 
 
 def _infinite(law: Law, view: View) -> float:
@@ -167,11 +126,3 @@ def moments(terms: Terms, view: View, s: Complexes) -> tuple[Complexes, Floats]:
             error += count * off + 2 * _UNIT * (np.abs(count * one) + np.abs(value))
     # A NaN is a node about which nothing is known.
     return value, np.where(np.isfinite(value) & np.isfinite(error), error, math.inf)
-
-
-def _exp(x: float) -> float:
-    return math.exp(x) if x < 700 else math.inf
-
-
-def _log(x: float) -> float:
-    return math.log(x) if x > 0 else -math.inf
