@@ -10,6 +10,7 @@ from quincunx.mechanisms.partition_selection import PartitionSelection
 from quincunx.mechanisms.permute_and_flip import PermuteAndFlip
 from quincunx.mechanisms.randomized_response import Estimate, RandomizedResponse
 from quincunx.mechanisms.sparse_vector import SparseVector, SparseVectorSession
+from quincunx.mechanisms.threshold_selection import ThresholdSelection
 
 __all__ = [
     "DiscreteGaussian",
@@ -23,5 +24,6 @@ __all__ = [
     "RandomizedResponse",
     "SparseVector",
     "SparseVectorSession",
+    "ThresholdSelection",
     "sensitivity",
 ]

@@ -1,0 +1,144 @@
+"""Threshold selection: which keys may be shown, when one person can be behind several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+from typing import Any, Final, TypeAlias
+
+from quincunx.errors import DataError, ParameterError
+from quincunx.finite import Mechanism as FiniteMechanism
+from quincunx.loss import Loss, StatedLaw
+from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
+from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
+from quincunx.mechanisms.parameters import first
+from quincunx.numbers import Ball, ball, delta_parameter, float_near, positive_integer, precision
+
+_PRECISION: Final = 256
+_HINT: Final = "Add up each person's votes, as `votes` gives them."
+
+Noise: TypeAlias = DiscreteLaplace | DiscreteGaussian
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class ThresholdSelection:
+    """A key is kept when its votes plus K are at least τ, K the integer noise of `noise`.
+
+    A person with t ≤ `groups` keys gives each `votes(t)`: ⌊2^bits/t⌋ under Laplace-type noise, ⌊2^bits/√t⌋ under
+    Gaussian-type noise, so that their votes have ℓ1 or ℓ2 length at most 2^bits. `noise` has step 1 and the sensitivity
+    of the unit of protection in votes: at least 2^bits·people. `people`: how many people may be added or removed at
+    once. `threshold` τ is the smallest integer at which keys that only these people hold appear with probability at
+    most δ = `delta`, 0 < δ < 1.
+    """
+
+    noise: Noise
+    groups: int
+    people: int
+    bits: int
+    delta: Fraction
+    threshold: int = field(init=False, compare=False, repr=False)
+
+    def __init__(self, *, noise: Noise, groups: object, delta: object, people: object = 1, bits: int = 0) -> None:
+        if not isinstance(noise, DiscreteLaplace | DiscreteGaussian) or noise.step != 1:
+            got = f"{type(noise).__name__} with another step" if hasattr(noise, "step") else type(noise).__name__
+            hint = "Use DiscreteLaplace or DiscreteGaussian with step=1."
+            raise ParameterError("expected discrete noise in votes", where="noise", got=got, hint=hint)
+        if type(bits) is not int or not 0 <= bits <= 30:
+            raise ParameterError("must be a whole number from 0 to 30", where="bits", got=str(bits)[:40])
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "groups", positive_integer(groups, "groups"))
+        object.__setattr__(self, "people", positive_integer(people, "people"))
+        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "delta", delta_parameter(delta))
+        if self.delta == 0:
+            hint = "A key that nobody else has would be shown with probability 0 or give its person away."
+            raise ParameterError("must be greater than 0", where="delta", got="0", hint=hint)
+        least = (self.people << bits) ** 2
+        covered = noise.sensitivity**2 if isinstance(noise, DiscreteLaplace) else noise.sensitivity2
+        if covered < least:
+            hint = f"{self.people} people have up to {self.people << bits} votes."
+            raise ParameterError("the noise covers fewer votes than the people have", where="sensitivity", hint=hint)
+        object.__setattr__(self, "threshold", _threshold(noise, self.groups, self.people, bits, self.delta))
+
+    @property
+    def loss(self) -> Loss:
+        """That of the noise, outside an event of probability δ."""
+        return self.noise.loss + Loss.of(StatedLaw(epsilon=Fraction(0), rho=Fraction(0), delta=self.delta))
+
+    def votes(self, keys: object) -> int:
+        """What each key gets from a person with so many of them, 1 ≤ `keys` ≤ `groups`."""
+        count = positive_integer(keys, "keys")
+        if count > self.groups:
+            hint = "Keep at most `groups` keys of each person, by a rule that looks at this person alone."
+            raise ParameterError(f"must be at most {self.groups}", where="keys", got=str(count), hint=hint)
+        return votes(self.noise.norm, count, self.bits)
+
+    def sample(self, counts: object) -> Any:
+        """Whether each key is kept: booleans of the shape of `counts`, or a bool for an int. `counts` are votes."""
+        exact, scalar = lattice_values(counts, type(self).__name__, hint=_HINT)
+        kept = self.noise.sample(exact) >= self.threshold
+        return bool(kept) if scalar else kept
+
+    def chance(self, count: object) -> float:
+        """The probability, as the nearest float, that a key with so many votes is kept; too high by at most what the
+        tail of the noise is rounded up by."""
+        if type(count) is not int:
+            raise ParameterError("must be a whole number", where="count", got=type(count).__name__)
+        with precision(_PRECISION):
+            return float_near(at_least(self.noise, self.threshold - count).upper())
+
+    def finite(self, inputs: Sequence[int]) -> FiniteMechanism:
+        """The exact law of one key for each number of votes in `inputs`: True where it is kept."""
+        if not inputs or not all(type(n) is int for n in inputs):
+            got = ", ".join(sorted({type(n).__name__ for n in inputs})) or "an empty list"
+            raise DataError("needs at least one input, all of them integers", where="finite", got=got)
+        with precision(_PRECISION):
+            chances = {n: at_least(self.noise, self.threshold - n) for n in inputs}
+            return FiniteMechanism({n: {True: chance, False: 1 - chance} for n, chance in chances.items()})
+
+
+def votes(norm: int, keys: int, bits: int) -> int:
+    """⌊2^bits/keys⌋ for norm 1, ⌊2^bits/√keys⌋ for norm 2: the largest equal votes of length at most 2^bits."""
+    return (1 << bits) // keys if norm == 1 else isqrt((1 << 2 * bits) // keys)
+
+
+def at_least(noise: Noise, k: int) -> Ball:
+    """P(K ≥ k), at the working precision."""
+    return noise._tail(k - 1) / 2 if k >= 1 else 1 - noise._tail(-k) / 2
+
+
+@lru_cache(maxsize=256)
+def _threshold(noise: Noise, groups: int, people: int, bits: int, delta: Fraction) -> int:
+    """The smallest τ ≥ 1 with `_risks` all certainly at most δ."""
+    with precision(_PRECISION):
+        allowed = ball(delta)
+        tau = 1
+        # Each risk falls in τ, so what a later one asks for never breaks an earlier one.
+        for risk in _risks(noise, groups, people, bits):
+            if not bool(risk(tau) <= allowed):
+                tau += first(lambda more, risk=risk, base=tau: bool(risk(base + more) <= allowed))  # type: ignore[misc]
+        return tau
+
+
+def _risks(noise: Noise, groups: int, people: int, bits: int) -> Iterator[Any]:
+    """Functions of τ: bounds on the probability that a key held by nobody else is kept, one for each way to vote."""
+    if people == 1:
+        # Largest votes first: the few keys of one person usually decide.
+        for keys in range(1, groups + 1):
+            each = votes(noise.norm, keys, bits)
+            # 1 − (1 − p)^t = −expm1(t·log1p(−p)), which keeps the digits of a small p.
+            yield lambda tau, each=each, keys=keys: _one_of(at_least(noise, tau - each), keys)
+        return
+    top = people << bits
+    # Two keys cannot both have more than top/2 (ℓ1) or top/√2 (ℓ2).
+    second = top // 2 if noise.norm == 1 else isqrt(top * top // 2)
+    others = people * groups - 1
+    yield lambda tau: at_least(noise, tau - top) + others * at_least(noise, tau - second)
+
+
+def _one_of(chance: Ball, keys: int) -> Ball:
+    return -(keys * (-chance).log1p()).expm1() if bool(chance < 1) else Ball(1)
