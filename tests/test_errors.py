@@ -34,13 +34,50 @@ def test_the_tree_and_its_exit_codes() -> None:
         "ParameterError": 2,
         "DataError": 2,
         "MatrixError": 2,
+        "QueryError": 2,
         "SpecificationError": 2,
         "PrivacyError": 4,
         "BudgetError": 3,
+        "RegistrationError": 4,
         "MisuseError": 4,
+        "RefusalError": 4,
+        "UnavailableError": 5,
         "VerificationError": 6,
     }
     assert issubclass(errors.InputError, ValueError)
     for kind in CLASSES:
         assert kind.__name__ in (errors.__doc__ or "")
         assert kind.__doc__
+
+
+@pytest.mark.parametrize("kind", [errors.QueryError, errors.RefusalError])
+class TestPlaces:
+    def test_the_line_is_shown_with_the_place_underlined(self, kind: type[errors.QueryError]) -> None:
+        sql = "SELECT MIN(age)\nFROM visits\nWHERE true"
+        error = kind("no minimum", hint="Ask for AVG.").at(sql, 7, 15)
+        assert str(error) == "no minimum. Ask for AVG.\n  SELECT MIN(age)\n         ^^^^^^^^"
+        assert kind("which").at(sql, 21, 27).excerpt == "  FROM visits\n       ^^^^^^"
+
+    def test_a_place_over_several_lines_is_underlined_on_its_first(self, kind: type[errors.QueryError]) -> None:
+        assert kind("x").at("SELECT a\nFROM b", 7, 15).excerpt == "  SELECT a\n         ^"
+
+    def test_a_long_line_is_shown_around_the_place(self, kind: type[errors.QueryError]) -> None:
+        assert kind("x").at("a" * 50 + "b" * 70, 50, 120).excerpt.endswith("^" * 70)
+        shown, mark = kind("x").at("a" * 1000 + "b" * 100 + "c" * 1000, 1000, 1100).excerpt.split("\n")
+        assert shown == "  " + "a" * 60 + "b" * 60
+        assert mark == " " * 62 + "^" * 60
+
+    def test_characters_that_do_not_print_are_blanks(self, kind: type[errors.QueryError]) -> None:
+        assert kind("x").at("\ta\x07b", 1, 2).excerpt == "   a b\n   ^"
+
+    def test_an_empty_place_at_the_end_has_one_mark(self, kind: type[errors.QueryError]) -> None:
+        assert kind("x").at("SELECT", 6, 6).excerpt == "  SELECT\n        ^"
+
+    def test_without_a_place_nothing_is_shown(self, kind: type[errors.QueryError]) -> None:
+        assert kind("x").excerpt == ""
+        assert str(kind("x")) == "x"
+
+    def test_the_place_survives_pickling(self, kind: type[errors.QueryError]) -> None:
+        error = kind("x", hint="y").at("SELECT 1", 7, 8)
+        again = pickle.loads(pickle.dumps(error))
+        assert (again.sql, again.start, again.end, str(again)) == ("SELECT 1", 7, 8, str(error))

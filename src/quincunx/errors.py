@@ -5,11 +5,15 @@ QuincunxError
 │   ├── ParameterError    a parameter is out of range or not a number
 │   ├── DataError         data of a wrong type, shape or lattice
 │   ├── MatrixError       a finite mechanism is malformed
+│   ├── QueryError        a question cannot be read: its grammar, a name or a type; shows the place
 │   └── SpecificationError  the five blocks do not fit together, or a stored one cannot be read
 ├── PrivacyError          what was asked would break, or cannot state, a guarantee; exit code 4
 │   ├── BudgetError       a budget does not cover what was asked; nothing was spent; exit code 3
+│   ├── RefusalError      a question asks for what cannot be released; shows the place and what to write
+│   ├── RegistrationError a dataset is not registered, or differs from what is registered
 │   └── MisuseError       a bound was asked of an object whose theorem does not give it (also a TypeError)
-└── VerificationError     a result failed its own certified check; nothing was released; exit code 6
+├── UnavailableError      an engine or a ledger cannot be used now; exit code 5
+└── VerificationError     a result or a record failed its check; exit code 6
 
 QuincunxWarning           allowed, but probably not what was meant
 
@@ -20,6 +24,7 @@ callers pass types, shapes and parameters, not data.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Self
 
 
 class QuincunxError(Exception):
@@ -37,11 +42,45 @@ class QuincunxError(Exception):
         super().__init__(sentence)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.what, self.where, self.got, self.hint)
+        # Further attributes travel as state, beside the four parts of the message.
+        return _rebuild, (type(self), self.what, self.where, self.got, self.hint), dict(self.__dict__)
 
 
 def _rebuild(kind: type[QuincunxError], what: str, where: str, got: str, hint: str) -> QuincunxError:
     return kind(what, where=where, got=got, hint=hint)
+
+
+class _Placed:
+    """A place in a question: characters `start` to `end` (not included) of `sql`; no place where `sql` is empty."""
+
+    sql: str = ""
+    start: int = 0
+    end: int = 0
+
+    def at(self, sql: str, start: int, end: int) -> Self:
+        """The same error, with its place."""
+        self.sql, self.start, self.end = sql, start, end
+        return self
+
+    @property
+    def excerpt(self) -> str:
+        """The line of the question with the place underlined; empty without a place."""
+        if not self.sql:
+            return ""
+        first = self.sql.rfind("\n", 0, self.start) + 1
+        last = self.sql.find("\n", first)
+        line = self.sql[first:] if last < 0 else self.sql[first:last]
+        start, end = self.start - first, min(self.end - first, len(line))
+        # A long line is shown around the place only.
+        cut = max(0, start - 60) if len(line) > 120 else 0
+        shown = line[cut : start + 60] if len(line) > 120 else line
+        mark = " " * (start - cut) + "^" * max(1, min(end, cut + len(shown)) - start)
+        shown = "".join(character if character.isprintable() else " " for character in shown)
+        return f"  {shown.rstrip()}\n  {mark}"
+
+    def __str__(self) -> str:
+        excerpt = self.excerpt
+        return f"{super().__str__()}\n{excerpt}" if excerpt else super().__str__()
 
 
 class InputError(QuincunxError, ValueError):
@@ -66,6 +105,13 @@ class SpecificationError(InputError):
     """The five building blocks do not fit together, or a stored specification cannot be read."""
 
 
+class QueryError(_Placed, InputError):
+    """A question cannot be read: its grammar, a name or a type. Nothing was read and nothing was spent.
+
+    Attributes: `sql`, `start`, `end`, the place in the question; `excerpt`, its line with the place underlined.
+    """
+
+
 class PrivacyError(QuincunxError):
     """What was asked would break a guarantee, or no guarantee can be stated for it."""
 
@@ -77,6 +123,7 @@ class BudgetError(PrivacyError):
 
     Attributes, exact, all in the parameter that `symbol` names (ε, ρ, μ² or δ): `requested`, `spent`, `remaining`, and
     `affordable`, the largest request that would have been admitted. They are None where the error was made without.
+    `budget` says which of a ledger's budgets refused: "dataset", "plan" or "analyst".
     """
 
     exit_code = 3
@@ -93,22 +140,37 @@ class BudgetError(PrivacyError):
         spent: Fraction | None = None,
         remaining: Fraction | None = None,
         affordable: Fraction | None = None,
+        budget: str = "",
     ) -> None:
         super().__init__(what, where=where, got=got, hint=hint)
+        self.budget = budget
         self.symbol, self.requested, self.spent = symbol, requested, spent
         self.remaining, self.affordable = remaining, affordable
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # The numbers travel as state, beside the four parts of the message.
-        return (*super().__reduce__(), dict(self.__dict__))
+
+class RefusalError(_Placed, PrivacyError):
+    """A question asks for what cannot be released privately. No private row was read and nothing was spent.
+
+    Attributes: `sql`, `start`, `end`, the place in the question; `excerpt`, its line with the place underlined.
+    """
+
+
+class RegistrationError(PrivacyError):
+    """A dataset is not registered, or what was asked differs from what is registered. Nothing was spent."""
 
 
 class MisuseError(PrivacyError, TypeError):
     """A bound was asked of an object whose theorem does not give it. It is also a TypeError."""
 
 
+class UnavailableError(QuincunxError):
+    """An engine or a ledger cannot be used now: locked, full, read-only, missing, or of another format."""
+
+    exit_code = 5
+
+
 class VerificationError(QuincunxError):
-    """A result failed its own certified check, so it was not returned."""
+    """A result failed its own certified check and was not returned, or a stored record is not what was recorded."""
 
     exit_code = 6
 

@@ -1,0 +1,151 @@
+"""How many durable spends a ledger takes in a second, next to SQLite's own inserts on the same disk.
+
+    python bench/ledger.py            a table
+    python bench/ledger.py --json     the same for machines
+    python bench/ledger.py --folder F where the files are made (default: a temporary folder)
+
+A spend is a whole question: reserved, answered, stored and revealed, which is two transactions that are synced to the
+disk. The floor is two transactions of one insert each, in write-ahead mode with synchronous = FULL, which is the least
+that any ledger on SQLite can do. Both run in turn, round by round, because a disk has slow minutes; ratios are between
+medians of the same run. With several processes all of them write to one file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import quincunx as qx
+from quincunx.ledger import Ledger, Question
+
+ROUNDS, SECONDS = 5, 1.0
+PROCESSES = (1, 16)
+REQUIRED = 300
+ROW = "x" * 600
+SPEC = qx.Specification(
+    domain=qx.domain.Tables(columns={"person_id": "text", "age": "integer"}),
+    scope=qx.scope.Everything(),
+    unit=qx.unit.AddRemove(key="person_id"),
+    standard=qx.standard.ZCDP(delta="1e-10"),
+    intensity=1000,
+)
+
+
+def spends(path: Path, process: int, until: float) -> int:
+    """Ask new questions until the time is over; how many were answered."""
+    done = 0
+    with Ledger.open(path, wait=60) as ledger:
+        while time.monotonic() < until:
+            asked = {"plan": f"SELECT COUNT(*) FROM visits WHERE age = {done}", "process": process, "at": str(until)}
+            question = Question(dataset="visits", version="1", specification=SPEC, cost="1e-6", asked=asked)
+            ledger.store(ledger.reserve(question, analyst="alice"), b"x" * 100)
+            done += 1
+    return done
+
+
+def inserts(path: Path, process: int, until: float) -> int:  # noqa: ARG001 - the same shape as `spends`
+    """Two transactions of one insert each until the time is over; how many pairs were made."""
+    connection, done = sqlite3.connect(path, timeout=0.005, isolation_level=None), 0
+    connection.execute("PRAGMA synchronous = FULL")
+    while time.monotonic() < until:
+        for _ in range(2):
+            _begun(connection)
+            connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW,))
+            connection.execute("COMMIT")
+        done += 1
+    connection.close()
+    return done
+
+
+def _begun(connection: sqlite3.Connection) -> None:
+    # The ledger's way of waiting, so that the comparison is between what is written.
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError:
+            time.sleep(0.002)
+
+
+def crowd(work: Callable[[Path, int, float], int], path: Path, processes: int) -> float:
+    """Pairs of transactions a second, of all processes together."""
+    begun = time.monotonic()
+    pipes = []
+    for process in range(processes):
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                os.write(write, work(path, process, begun + SECONDS).to_bytes(8, "big"))
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(write)
+        pipes.append((pid, read))
+    counts = [int.from_bytes(os.read(read, 8), "big") for _, read in pipes]
+    for pid, read in pipes:
+        os.close(read)
+        os.waitpid(pid, 0)
+    return sum(counts) / (time.monotonic() - begun)
+
+
+def measured(folder: Path) -> list[dict[str, float]]:
+    """For each number of processes: medians of spends and of the floor, and their ratio."""
+    ledger, plain = folder / "ledger.db", folder / "plain.db"
+    with Ledger.open(ledger) as opened:
+        opened.register(dataset="visits", specification=SPEC)
+    connection = sqlite3.connect(plain)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE rows (seq INTEGER PRIMARY KEY, text TEXT)")
+    connection.close()
+    rows = []
+    for processes in PROCESSES:
+        ours, floor = [], []
+        for _ in range(ROUNDS):
+            ours.append(crowd(spends, ledger, processes))
+            floor.append(crowd(inserts, plain, processes))
+        ratio = statistics.median(ours) / statistics.median(floor)
+        rates = {"spends": statistics.median(ours), "floor": statistics.median(floor), "ratio": ratio}
+        rows.append({"processes": processes, **rates, "slowest": min(ours), "fastest": max(ours)})
+    with Ledger.open(ledger) as opened:
+        begun = time.monotonic()
+        head = opened.verify()
+        seconds = time.monotonic() - begun
+        rows.append({"records": int(head.split(":")[0]), "verify_seconds": seconds})
+    return rows
+
+
+def _judged(row: dict[str, float]) -> str:
+    if row["spends"] >= REQUIRED:
+        return f"met: ≥ {REQUIRED}"
+    return f"missed: ≥ {REQUIRED}" + (", as does the disk itself" if row["floor"] < REQUIRED else "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Durable spends a second.")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--folder", default=None)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        *rows, verified = measured(Path(folder))
+    if options.json:
+        print(json.dumps({"rows": rows, "verified": verified, "required": REQUIRED}, indent=2))
+        return
+    print(f"{'processes':>9}  {'spends/s':>8}  {'(slowest … fastest)':>20}  {'floor/s':>8}  {'ratio':>5}")
+    for row in rows:
+        spread = f"{row['slowest']:,.0f} … {row['fastest']:,.0f}"
+        rates = f"{row['spends']:>8,.0f}  {spread:>20}  {row['floor']:>8,.0f}  {row['ratio']:>5.2f}"
+        print(f"{row['processes']:>9}  {rates}  {_judged(row)}")
+    print(f"verify: {verified['records']:,.0f} records in {verified['verify_seconds']:.2f} s")
+
+
+if __name__ == "__main__":
+    main()

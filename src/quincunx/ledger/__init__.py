@@ -1,0 +1,10 @@
+"""Who spent what on which data, for ever: registration, reserve, store, reveal, and a chain that shows tampering."""
+
+from quincunx.ledger.account import Account, Answer, Reservation
+from quincunx.ledger.budget import Balance
+from quincunx.ledger.ledger import Ledger
+from quincunx.ledger.question import Question
+from quincunx.ledger.record import Record
+from quincunx.ledger.registration import Registration
+
+__all__ = ["Account", "Answer", "Balance", "Ledger", "Question", "Record", "Registration", "Reservation"]

@@ -1,0 +1,332 @@
+"""The ledger: who spent what on which data, for ever.
+
+Reserve, store, reveal: a question is paid for before the data are asked, an answer is kept before it is shown, and only
+what is kept is shown. What each step guarantees, and what a crash leaves: ledger.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from types import TracebackType
+from typing import Final, Self
+
+from quincunx.errors import DataError, ParameterError, PrivacyError
+from quincunx.ledger import verify
+from quincunx.ledger.account import Account, Answer, Reservation
+from quincunx.ledger.amendment import check_amendment
+from quincunx.ledger.book import DATASET, Book
+from quincunx.ledger.canonical import canonical, digest, dumped, name, sentence
+from quincunx.ledger.database import Database
+from quincunx.ledger.question import Question
+from quincunx.ledger.record import Record, head_text
+from quincunx.ledger.registration import Registration
+from quincunx.noise import injected as key_injected
+from quincunx.numbers import delta_parameter, non_negative
+from quincunx.spec import Specification
+
+_MAX_ANSWER: Final = 1 << 28
+_ZERO: Final = Fraction(0)
+
+
+def _utc() -> datetime:
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """An open ledger. Threads may share it; a forked child may go on using it, unless it is in memory."""
+
+    __slots__ = ("_clock", "_database")
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database, self._clock = database, clock
+
+    @staticmethod
+    def open(
+        path: str | os.PathLike[str], *, create: bool = True, wait: float = 30, clock: Callable[[], datetime] = _utc
+    ) -> Ledger:
+        """The ledger in the file `path`, made if it does not exist and `create` is true.
+
+        ":memory:" is a ledger that ends with the process. wait: how many seconds a call waits for other processes
+        before it raises UnavailableError. clock: gives the time of the records, with its zone.
+        """
+        if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait <= 3600 or math.isnan(wait):
+            raise ParameterError("must be from 0 to 3600 seconds", where="wait", got=ascii(wait)[:40])
+        return Ledger(Database(path, create=create, wait=wait), clock)
+
+    def close(self) -> None:
+        """Close the file. A ledger in memory is forgotten."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Ledger: {self._database.path}>"
+
+    @property
+    def path(self) -> str:
+        """The file's absolute path, or ":memory:"."""
+        return self._database.path
+
+    @property
+    def head(self) -> str:
+        """The number of records and the beginning of the last hash, as "17:3fa9…". Keep it: `verify` asks for it."""
+        with self._database.reading() as connection:
+            return Book(connection).head()
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The registered names."""
+        with self._database.reading() as connection:
+            return tuple(Book(connection).datasets())
+
+    def register(
+        self, *, dataset: str, specification: Specification, budgets: Mapping[str, object] | None = None
+    ) -> Registration:
+        """Agree on the five blocks, the total and the budgets of a dataset. The first call records them.
+
+        budgets: {"plan": limit of each plan, "analysts": {name: limit}}, in the budgeted parameter; both optional. A
+        later call that says the same changes nothing; one that differs raises RegistrationError and shows both.
+        """
+        given = Registration(dataset=dataset, specification=specification, budgets=budgets)
+        with self._database.writing() as connection:
+            book = Book(connection)
+            found = book.found(given.dataset)
+            if found is not None:
+                found.check_same(given)
+                return found
+            book.append("registration", given.text(), self._now())
+            book.keep(given)
+        return given
+
+    def amend(
+        self,
+        dataset: str,
+        *,
+        reason: str,
+        specification: Specification | None = None,
+        budgets: Mapping[str, object] | None = None,
+    ) -> Registration:
+        """Change what is registered, with a reason that is recorded. What is left out stays as it is.
+
+        The total may not fall below what is spent. Scope, unit and standard may change only before the first spend:
+        what was spent under one unit says nothing about another.
+        """
+        why = sentence(reason, "reason")
+        with self._database.writing() as connection:
+            book = Book(connection)
+            old = book.registration(name(dataset, "dataset"))
+            new = Registration(
+                dataset=old.dataset,
+                specification=old.specification if specification is None else specification,
+                budgets=old.budgets if budgets is None else budgets,
+            )
+            if new.text() == old.text():
+                raise ParameterError("nothing would change", where="amend", hint="Say what should become different.")
+            check_amendment(old, new, *book.spent(old.dataset, DATASET), any(book.counts(old.dataset)))
+            book.append("amendment", canonical({**new.to_dict(), "reason": why}, "amend"), self._now())
+            book.keep(new)
+        return new
+
+    def reserve(
+        self, question: Question, *, analyst: str | None = None, plan: str = "default", injected: bool = False
+    ) -> Reservation:
+        """Pay for a question, or raise BudgetError and change nothing. Only then may the data be asked.
+
+        A question that was reserved before, by anyone, costs the dataset nothing more; an analyst who was not yet
+        charged for it is charged. Nothing is ever paid back. plan: whose share is used. injected: whether noise is
+        drawn from an injected key, which only a ledger in memory admits.
+        """
+        self._check_key(injected)
+        key, cost, delta = _question(question).key, question.cost, question.delta
+        who = None if analyst is None else ("analyst", name(analyst, "analyst"))
+        share = ("plan", name(plan, "plan"))
+        # What is recorded is written before the lock is taken, so that others wait less.
+        spend = {"dataset": question.dataset, "question": key, "cost": str(cost), "delta": str(delta)}
+        more = {"version": question.version, "asked": json.loads(question.asked), "plan": plan}
+        asked, shared = dumped({**spend, **more, "analyst": analyst}), dumped({**spend, "analyst": analyst})
+        with self._database.writing() as connection:
+            book = Book(connection)
+            registration = book.registration(question.dataset)
+            _check_guarantee(registration, question)
+            seq, time = book.reservation(key), self._now()
+            first = seq is None
+            # A question asked before is free for the dataset and the plan, not for an analyst who sees it newly.
+            joins = who is not None and (first or not book.paid(key, who[1]))
+            payers = ([DATASET, share] if first else []) + ([who] if who is not None and joins else [])
+            book.admit(registration, payers, cost, delta)
+            book.charge(question.dataset, payers, cost, delta)
+            if seq is None:
+                seq = book.append("reservation", asked, time)
+                book.reserve(key, question.dataset, seq)
+            elif joins:
+                book.append("replay", shared, time)
+            if who is not None and joins:
+                book.pay(key, who[1])
+            return Reservation(
+                dataset=question.dataset,
+                question=key,
+                seq=seq,
+                charged=cost if first else _ZERO,
+                charged_delta=delta if first else _ZERO,
+                charged_analyst=cost if joins else _ZERO,
+                stored=book.answer(key) is not None,
+                head=book.head(),
+            )
+
+    def paid(self, question: Question, *, analyst: str | None = None) -> bool:
+        """Whether asking the question costs the dataset nothing more; with an analyst, nor them. Changes nothing."""
+        key = _question(question).key
+        who = None if analyst is None else name(analyst, "analyst")
+        with self._database.reading() as connection:
+            book = Book(connection)
+            return book.reservation(key) is not None and (who is None or book.paid(key, who))
+
+    def store(self, reservation: Reservation, content: bytes, *, injected: bool = False) -> Answer:
+        """Keep the noisy answer, and return the one that is kept: the first that was stored, which may be another.
+
+        Drop your own draw afterwards, and show only what is returned.
+        """
+        self._check_key(injected)
+        if not isinstance(content, bytes) or len(content) > _MAX_ANSWER:
+            got = f"{len(content)} bytes" if isinstance(content, bytes) else type(content).__name__
+            raise DataError(f"an answer is stored as bytes, at most {_MAX_ANSWER}", where="store", got=got)
+        key = _key(reservation)
+        body = {"dataset": reservation.dataset, "question": key, "digest": digest(content), "size": len(content)}
+        with self._database.writing() as connection:
+            book = Book(connection)
+            _check_reserved(book, reservation)
+            if book.answer(key) is None:
+                book.store(key, book.append("answer", dumped(body), self._now()), content)
+            # What is returned leaves this block after the commit, or not at all.
+            return _answer(book, reservation)
+
+    def reveal(self, reservation: Reservation) -> Answer:
+        """The stored answer to a reserved question, read from the ledger."""
+        _key(reservation)
+        with self._database.reading() as connection:
+            book = Book(connection)
+            _check_reserved(book, reservation)
+            return _answer(book, reservation)
+
+    def add(self, dataset: str, *, cost: object, delta: object = 0, note: str, when: str | None = None) -> Account:
+        """Record what was spent on the dataset with other tools; the account after it.
+
+        cost, delta: in the budgeted parameter and in δ. when: the day or time it happened, ISO 8601. More than remains
+        is refused: amend the total first, so that the specification stays true.
+        """
+        spent, used, why = non_negative(cost, "cost"), delta_parameter(delta), sentence(note, "note")
+        if when is not None:
+            _check_time(when)
+        with self._database.writing() as connection:
+            book = Book(connection)
+            registration = book.registration(name(dataset, "dataset"))
+            book.admit(registration, [DATASET], spent, used)
+            book.charge(dataset, [DATASET], spent, used)
+            body = {"dataset": dataset, "cost": spent, "delta": used, "note": why, "when": when}
+            book.append("external", canonical(body, "add"), self._now())
+            return _account(book, registration)
+
+    def account(self, dataset: str) -> Account:
+        """What is registered, spent and left, at one moment."""
+        with self._database.reading() as connection:
+            book = Book(connection)
+            return _account(book, book.registration(name(dataset, "dataset")))
+
+    def records(self, *, last: int | None = None) -> tuple[Record, ...]:
+        """All records in order, or the `last` few."""
+        if last is not None and (type(last) is not int or last < 0):
+            raise ParameterError("must be a whole number, 0 or greater", where="last", got=ascii(last)[:40])
+        with self._database.reading() as connection:
+            book = Book(connection)
+            first = 1 if last is None else book.last()[0] - last + 1
+            return tuple(book.records(first))
+
+    def export(self) -> Iterator[str]:
+        """Every record as one line of JSON, in order. Answers are there by their digests."""
+        return (record.to_json() for record in self.records())
+
+    def verify(self, head: str | None = None) -> str:
+        """Work everything out again from the records; the head, or VerificationError that says where it differs.
+
+        head: one that was printed earlier. With it a ledger that was rolled back, cut or rewritten is found too.
+        """
+        with self._database.reading() as connection:
+            return head_text(*verify.checked(connection, head, self._database.path))
+
+    def _now(self) -> str:
+        return self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def _check_key(self, injected: bool) -> None:
+        if (injected or key_injected()) and not self._database.memory:
+            hint = 'Use a ledger in ":memory:" for tests.'
+            raise PrivacyError("not private: injected key; a ledger does not keep this", where="ledger", hint=hint)
+
+
+def _question(question: object) -> Question:
+    if not isinstance(question, Question):
+        raise DataError("expected a Question", where="ledger", got=type(question).__name__)
+    return question
+
+
+def _key(reservation: object) -> str:
+    if not isinstance(reservation, Reservation):
+        raise DataError("expected a Reservation", where="ledger", got=type(reservation).__name__)
+    return reservation.question
+
+
+def _check_reserved(book: Book, reservation: Reservation) -> None:
+    if book.reservation(reservation.question) != reservation.seq:
+        hint = "Reserve the question in this ledger first; if it was, verify the ledger with the reservation's head."
+        raise PrivacyError("this ledger holds no such reservation", where="ledger", hint=hint)
+
+
+def _answer(book: Book, reservation: Reservation) -> Answer:
+    found = book.answer(reservation.question)
+    if found is None:
+        hint = "Ask the data again and store the answer; the question is paid for."
+        raise PrivacyError("no answer is stored, so nothing may be shown", where="reveal", hint=hint)
+    seq, content = found
+    names = {"dataset": reservation.dataset, "question": reservation.question}
+    return Answer(**names, content=content, seq=seq, head=book.head())
+
+
+def _check_guarantee(registration: Registration, question: Question) -> None:
+    if registration.guarantee != question.guarantee:
+        other = Registration(
+            dataset=registration.dataset, specification=question.specification, budgets=registration.budgets
+        )
+        registration.check_same(other)
+
+
+def _account(book: Book, registration: Registration) -> Account:
+    dataset, (questions, answers) = registration.dataset, book.counts(registration.dataset)
+    analysts = sorted({*book.holders(dataset, "analyst"), *dict(registration.analysts)})
+    return Account(
+        registration=registration,
+        total=book.balance(registration, DATASET),
+        delta=book.delta(registration),
+        plans=tuple((each, book.balance(registration, ("plan", each))) for each in book.holders(dataset, "plan")),
+        analysts=tuple((each, book.balance(registration, ("analyst", each))) for each in analysts),
+        questions=questions,
+        answers=answers,
+    )
+
+
+def _check_time(text: object) -> None:
+    try:
+        if not isinstance(text, str):
+            raise ValueError
+        date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
+    except ValueError:
+        hint = "Write 2024-05-01 or 2024-05-01T12:00:00Z."
+        got = ascii(text)[:40] if isinstance(text, str) else type(text).__name__
+        raise ParameterError("expected a day or a time", where="when", got=got, hint=hint) from None

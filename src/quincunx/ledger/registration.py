@@ -1,0 +1,151 @@
+"""What is agreed about a dataset before the first question: the five blocks with the total, and smaller budgets."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from quincunx.errors import ParameterError, QuincunxWarning, RegistrationError, SpecificationError
+from quincunx.ledger.canonical import canonical, name
+from quincunx.loss.filter import Filter
+from quincunx.loss.spend import Additive, symbol
+from quincunx.numbers import non_negative
+from quincunx.spec import Specification
+
+_KEYS: Final = {"plan", "analysts"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A dataset's name, its specification and its budgets.
+
+    dataset: the name that owns the budget, for ever and across versions of the data.
+    specification: the five blocks; the intensity is the total of all that may ever be spent, in the standard's
+    parameter (ε for pure and approximate, ρ for zCDP, μ for Gaussian), the standard's δ the total of δ.
+    plan: what each plan may spend in the additive parameter (ε, ρ, μ²); None: no limit but the dataset's.
+    analysts: (name, limit) of each analyst who has one, sorted. If any has, an analyst who is not named has 0.
+    symbol: the parameter that is budgeted: ε, ρ or μ². total: the dataset's budget in it; an irrational intensity is
+    rounded down to 12 decimals. delta: the dataset's budget of δ. guarantee: domain, scope, unit and standard as
+    canonical JSON, which every question of the dataset must share.
+    """
+
+    dataset: str
+    specification: Specification
+    plan: Fraction | None
+    analysts: tuple[tuple[str, Fraction], ...]
+    # Worked out once, because every spend asks for them.
+    symbol: str = field(init=False, compare=False)
+    total: Fraction = field(init=False, compare=False)
+    delta: Fraction = field(init=False, compare=False)
+    guarantee: str = field(init=False, compare=False)
+
+    def __init__(
+        self, *, dataset: str, specification: Specification, budgets: Mapping[str, object] | None = None
+    ) -> None:
+        given: object = specification
+        if not isinstance(given, Specification):
+            raise SpecificationError("expected a Specification", where="register", got=type(given).__name__)
+        if specification.varies:
+            hint = "State one number for all universes; what is spent is charged in every universe."
+            raise SpecificationError("a ledger needs one total", where="intensity", hint=hint)
+        # A filter knows which standards have a parameter that adds up, and what the budget in it is.
+        account = Filter(cast(Additive, specification.standard), specification.largest)
+        plan, analysts = _budgets({} if budgets is None else budgets)
+        object.__setattr__(self, "dataset", name(dataset, "dataset"))
+        object.__setattr__(self, "specification", specification)
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "analysts", analysts)
+        object.__setattr__(self, "symbol", symbol(account.standard))
+        object.__setattr__(self, "total", account.budget)
+        object.__setattr__(self, "delta", account.account.remaining_delta)
+        object.__setattr__(self, "guarantee", guarantee(specification))
+
+    def __repr__(self) -> str:
+        given = f"dataset={self.dataset!r}, specification={self.specification!r}, budgets={self.budgets!r}"
+        return f"Registration({given})"
+
+    @property
+    def budgets(self) -> dict[str, object]:
+        """The smaller budgets as `register` takes them."""
+        return {"plan": self.plan, "analysts": dict(self.analysts)}
+
+    def limit(self, analyst: str) -> Fraction | None:
+        """What the analyst may spend: None without any analyst budgets, 0 for one who is not named in them."""
+        return dict(self.analysts).get(analyst, Fraction(0)) if self.analysts else None
+
+    def to_dict(self) -> dict[str, object]:
+        """What is recorded."""
+        return {"dataset": self.dataset, "specification": self.specification.to_dict(), "budgets": self.budgets}
+
+    def text(self) -> str:
+        """The registration as canonical JSON."""
+        return canonical(self.to_dict(), "registration")
+
+    @staticmethod
+    def from_text(text: str) -> Registration:
+        """The registration that `text` wrote. What is not known is refused."""
+        return _read(text)
+
+    def check_same(self, other: Registration) -> None:
+        """Raise RegistrationError, line by line, unless `other` says the same."""
+        lines = differences(self, other)
+        if lines:
+            hint = "Use what is registered, or amend it with a reason."
+            where = f"dataset {self.dataset!r}"
+            what = "this differs from what is registered; nothing was spent"
+            raise RegistrationError(what, where=where, got="\n  " + "\n  ".join(lines) + "\n", hint=hint)
+
+
+def guarantee(specification: Specification) -> str:
+    """The four blocks that an answer shares with its dataset, as canonical JSON: all but the intensity."""
+    blocks = specification.to_dict()
+    del blocks["intensity"]
+    return canonical(blocks, "specification")
+
+
+def differences(registered: Registration, given: Registration) -> list[str]:
+    """One line for each place where the two differ, with both values."""
+    old, new = (dict(_lines(json.loads(each.text()), "")) for each in (registered, given))
+    places = [place for place in {**old, **new} if old.get(place) != new.get(place)]
+    lines = [f"{place}: registered {old.get(place, 'nothing')}, given {new.get(place, 'nothing')}" for place in places]
+    return lines or ([] if registered.text() == given.text() else ["their JSON forms differ"])
+
+
+def _lines(value: object, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _lines(item, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _lines(item, f"{place}[{i}]")
+    elif value is not None:
+        yield place, str(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _budgets(budgets: Mapping[str, Any]) -> tuple[Fraction | None, tuple[tuple[str, Fraction], ...]]:
+    given: object = budgets
+    if not isinstance(given, Mapping) or not set(given) <= _KEYS:
+        got = f"{sorted(map(str, set(given) - _KEYS))}" if isinstance(given, Mapping) else type(given).__name__
+        hint = 'Write {"plan": "1/4", "analysts": {"alice": "1/10"}}; both may be left out.'
+        raise ParameterError("cannot read the budgets", where="budgets", got=got, hint=hint)
+    plan, analysts = budgets.get("plan"), budgets.get("analysts") or {}
+    if not isinstance(analysts, Mapping):
+        hint = 'Write {"alice": "1/10"}.'
+        raise ParameterError("expected names with limits", where="analysts", got=type(analysts).__name__, hint=hint)
+    pairs = [(name(key, "analysts"), non_negative(value, f"analysts[{key!r}]")) for key, value in analysts.items()]
+    return None if plan is None else non_negative(plan, "plan"), tuple(sorted(pairs))
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> Registration:
+    data = json.loads(text)
+    with warnings.catch_warnings():
+        # The warning was given when it was registered.
+        warnings.simplefilter("ignore", QuincunxWarning)
+        specification = Specification.from_json(json.dumps(data["specification"]))
+    return Registration(dataset=data["dataset"], specification=specification, budgets=data["budgets"])

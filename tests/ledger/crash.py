@@ -1,0 +1,101 @@
+"""A process that ends between two statements: every place where a crash can happen, one after another.
+
+    python -m tests.ledger.crash FOLDER
+
+For each step (register, reserve, store, add, amend) a child is forked that leaves, without cleaning up, before its k-th
+statement, for k = 1, 2, … until the step completes. After each crash the ledger is opened again, verified, and the step
+is repeated. The report is one JSON object: step → for each k what was recorded, and what the repetition cost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from quincunx.ledger import Ledger, database
+from tests.ledger.worlds import question, specification
+
+CRASHED, DONE = 77, 0
+
+
+class Mortal(sqlite3.Connection):
+    """A connection whose process ends before the statement at which `left` is 0."""
+
+    left = -1
+
+    def execute(self, *words: Any) -> sqlite3.Cursor:
+        if Mortal.left == 0:
+            os._exit(CRASHED)
+        Mortal.left -= 1
+        return super().execute(*words)
+
+
+def mortal(path: str, wait: float) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"file:{quote(path)}?mode=rw",
+        timeout=wait,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=True,
+        factory=Mortal,
+    )
+
+
+STEPS: dict[str, Callable[[Ledger], object]] = {
+    "register": lambda ledger: ledger.register(dataset="visits", specification=specification()),
+    "reserve": lambda ledger: ledger.reserve(question("x"), analyst="alice"),
+    "store": lambda ledger: ledger.store(ledger.reserve(question("x")), b"42"),
+    "add": lambda ledger: ledger.add("visits", cost="1/10", note="by hand"),
+    "amend": lambda ledger: ledger.amend("visits", specification=specification(2), reason="more"),
+}
+BEFORE = {"register": [], "reserve": ["register"], "store": ["register"], "add": ["register"], "amend": ["register"]}
+
+
+def crashed(path: str, step: str, statement: int) -> int:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            database.connect = mortal
+            ledger = Ledger.open(path)
+            Mortal.left = statement
+            STEPS[step](ledger)
+            code = DONE
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def report(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for step in STEPS:
+        for statement in range(200):
+            path = str(folder / f"{step}-{statement}.db")
+            with Ledger.open(path) as ledger:
+                for earlier in BEFORE[step]:
+                    STEPS[earlier](ledger)
+            code = crashed(path, step, statement)
+            with Ledger.open(path) as ledger:
+                entry: dict[str, Any] = {"code": code, "left": [record.kind for record in ledger.records()]}
+                ledger.verify()
+                if step in ("reserve", "store"):
+                    entry["spent"] = str(ledger.account("visits").total.spent)
+                    again = ledger.reserve(question("x"), analyst="alice" if step == "reserve" else None)
+                    entry["charged again"] = str(again.charged)
+                    entry["answer"] = ledger.store(again, b"43").content.decode()
+                    entry["spent after"] = str(ledger.account("visits").total.spent)
+                entry["head"] = ledger.verify()
+            found.setdefault(step, []).append(entry)
+            if code == DONE:
+                break
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(report(Path(sys.argv[1]))))

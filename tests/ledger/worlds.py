@@ -1,0 +1,40 @@
+"""What the ledger's tests share: a specification, questions, and a clock that ticks when it is read."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import quincunx as qx
+from quincunx.ledger import Question
+
+
+def specification(intensity: object = 1, standard: object = None, unit: object = None) -> qx.Specification:
+    return qx.Specification(
+        domain=qx.domain.Tables(columns={"person_id": "text", "age": "integer"}),
+        scope=qx.scope.Everything(),
+        unit=unit or qx.unit.AddRemove(key="person_id"),
+        standard=standard or qx.standard.ZCDP(delta="1e-6"),
+        intensity=intensity,
+    )
+
+
+def question(asked: object, cost: object = "1/10", **changes: object) -> Question:
+    """A question about the dataset "visits", version "1"."""
+    parts = {"dataset": "visits", "version": "1", "specification": specification(), "cost": cost} | changes
+    return Question(asked={"plan": asked}, **parts)  # type: ignore[arg-type]
+
+
+def ticking() -> Callable[[], datetime]:
+    """A clock that starts at noon and goes one second on with each look."""
+    seconds = iter(range(10**9))
+    return lambda: datetime(2026, 5, 1, 12, tzinfo=UTC) + timedelta(seconds=next(seconds))
+
+
+def swift_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder in memory where the system has one: killing processes tests the ledger, not the speed of a disk."""
+    shared = "/dev/shm"
+    usable = os.path.isdir(shared) and os.access(shared, os.W_OK)
+    return tempfile.TemporaryDirectory(dir=shared if usable else None)
