@@ -210,8 +210,11 @@ def _by_rules(ours: Specification, other: Specification) -> Implication:
     steps = ours.unit.steps_to(other.unit)
     if steps is None:
         return _no("no number of protected changes here always makes one protected change of the other")
-    if steps > 1 and not joined(ours.domain, isinstance(ours.scope, Everything)):
-        return _no(f"one change of the other is {steps} changes here, and those on the way may leave the universe")
+    # A metric of ours protects distant pairs directly; otherwise they need a path inside the universe.
+    distant = steps > 1 or other.unit.is_metric
+    if distant and not ours.unit.is_metric and not joined(ours.domain, isinstance(ours.scope, Everything)):
+        many = "several changes" if steps == 1 else f"{steps} changes"
+        return _no(f"one change of the other may be {many} here, and those on the way may leave the universe")
     cases = _cases(ours, other)
     if cases is None:
         return _no("intensities per universe are compared only for equal scopes, or against one number")

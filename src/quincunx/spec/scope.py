@@ -6,16 +6,21 @@ common is not protected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
 from quincunx.errors import SpecificationError
 from quincunx.spec import label
+from quincunx.spec.counts import Counts
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.words import listed, tex
 
+__all__ = ["Counts", "Everything", "Invariants", "OneDataset", "Scope", "from_json"]
+
 Universe: TypeAlias = tuple[str, tuple[Hashable, ...]]
+# how an invariant is computed on a finite world; None where only its text is known
+Computed: TypeAlias = Counts | Callable[[Any], Hashable] | None
 EVERYTHING: Final = "everything"
 
 
@@ -46,6 +51,23 @@ class Scope:
     def covers(self, other: Scope) -> bool:
         """Whether every universe of `other` certainly lies inside a universe of this scope, on any domain."""
         return self == other
+
+    def misfit(self, other: Scope) -> str:
+        """Which pairs of datasets `other` compares and this scope does not, as the end of "it compares …"; empty where
+        `covers` is true."""
+        return "" if self.covers(other) else "datasets that are not compared here"
+
+    def join(self, other: Scope) -> Scope:
+        """The scope in which a guarantee stated here and one stated in `other` both hold: every universe of it lies in
+        a universe of each. Raises SpecificationError where none can be written down."""
+        if self.covers(other):
+            return other
+        return self if other.covers(self) else self._joined(other)
+
+    def _joined(self, other: Scope) -> Scope:
+        hint = "State both guarantees in scopes of invariants, or one of them for everything."
+        got = f"{type(self).__name__} and {type(other).__name__}"
+        raise SpecificationError("no scope is known in which both hold", where="join", got=got, hint=hint)
 
     def to_json(self) -> dict[str, object]:
         """The block in JSON."""
@@ -90,16 +112,16 @@ class Everything(Scope):
 class Invariants(Scope):
     """Facts that are published exactly. Two datasets share a universe when they agree on every one of them.
 
-    `invariants`: name → a text (a description or the SQL that computes it), or a function of the dataset, or a pair
-    (text, function). Functions are used on finite worlds only and are not stored. Name and text identify an
-    invariant: two scopes are equal when their names and texts are. A function without a text is described by its
-    module and name, so a lambda or a local function needs a text. A universe is named by the values of its
-    invariants, as in "total = 3, women = 1".
+    `invariants`: name → a text (a description or the SQL that computes it), or `Counts` of columns, or a function of
+    the dataset, or a pair (text, function). Functions are used on finite worlds only and are not stored; `Counts` are
+    stored as their SQL. Name and text identify an invariant: two scopes are equal when their names and texts are. A
+    function without a text is described by its module and name, so a lambda or a local function needs a text. A
+    universe is named by the values of its invariants, as in "total = 3, women = 1".
     """
 
     kind: ClassVar[str] = "invariants"
     texts: tuple[tuple[str, str], ...]
-    functions: tuple[Callable[[Any], Hashable] | None, ...] = field(compare=False)
+    functions: tuple[Computed, ...] = field(compare=False)
 
     def __init__(self, invariants: Mapping[str, object]) -> None:
         if not isinstance(invariants, Mapping) or not invariants:
@@ -115,13 +137,27 @@ class Invariants(Scope):
     def __repr__(self) -> str:
         return f"Invariants({dict(self.texts)!r})"
 
+    @classmethod
+    def counts(cls, *groupings: Iterable[str]) -> Invariants:
+        """The numbers of records by each of some groupings of columns, named after the columns."""
+        if any(isinstance(columns, str) for columns in groupings):
+            hint = 'Write each grouping as a list of columns: Invariants.counts(["county"], ["county", "age"]).'
+            raise SpecificationError("expected groupings of columns", where="Invariants.counts", got="str", hint=hint)
+        found = [Counts(*columns) for columns in groupings]
+        return cls({each.name: each for each in found})
+
+    def check(self, domain: Domain) -> None:
+        for function in self.functions:
+            if isinstance(function, Counts):
+                function.check(domain)
+
     def enumerable(self, domain: Domain) -> bool:
         return isinstance(domain, Finite) and None not in self.functions
 
     def _universes(self, domain: Finite) -> list[Universe]:
         levels: dict[tuple[Hashable, ...], list[Hashable]] = {}
         for dataset in domain.datasets:
-            values = tuple(self._value(i, dataset) for i in range(len(self.texts)))
+            values = tuple(self._value(i, dataset, domain) for i in range(len(self.texts)))
             levels.setdefault(values, []).append(dataset)
         named = {self._name(values): tuple(datasets) for values, datasets in levels.items()}
         if len(named) < len(levels):
@@ -129,11 +165,13 @@ class Invariants(Scope):
             raise SpecificationError("two universes would have the same name", where="Invariants", hint=hint)
         return list(named.items())
 
-    def _value(self, index: int, dataset: Hashable) -> Hashable:
+    def _value(self, index: int, dataset: Hashable, domain: Finite) -> Hashable:
         name, function = self.texts[index][0], self.functions[index]
         if function is None:
             hint = "JSON keeps names and texts only: build the scope again with its Python function."
             raise SpecificationError(f"invariant {name!r} has no function to compute it", where="Invariants", hint=hint)
+        if isinstance(function, Counts):
+            return function.of(dataset, domain)
         try:
             value = function(dataset)
             hash(value)
@@ -147,8 +185,41 @@ class Invariants(Scope):
         return ", ".join(f"{name} = {value!r}" for (name, _), value in zip(self.texts, values, strict=True))
 
     def covers(self, other: Scope) -> bool:
-        # Fewer invariants make larger universes.
-        return isinstance(other, Invariants) and set(self.texts) <= set(other.texts)
+        # Fewer or coarser invariants make larger universes.
+        return isinstance(other, Invariants) and not self._left_open(other)
+
+    def _left_open(self, other: Scope) -> list[str]:
+        """The names of the invariants here that the other's invariants do not determine."""
+        if not isinstance(other, Invariants):
+            return [name for name, _ in self.texts]
+        finer = [each for each in other.functions if isinstance(each, Counts)]
+        return [
+            fact[0]
+            for fact, function in zip(self.texts, self.functions, strict=True)
+            if fact not in other.texts
+            and not (isinstance(function, Counts) and any(each.determines(function) for each in finer))
+        ]
+
+    def misfit(self, other: Scope) -> str:
+        names = self._left_open(other)
+        return f"datasets that disagree on {listed(names)}" if names else ""
+
+    def _joined(self, other: Scope) -> Scope:
+        if not isinstance(other, Invariants):
+            return super(Invariants, self)._joined(other)
+        mine, theirs = self._facts(), other._facts()
+        clash = sorted(name for name in mine.keys() & theirs.keys() if mine[name][0] != theirs[name][0])
+        if clash:
+            hint = "Give different facts different names."
+            what = f"two invariants are both named {listed([repr(name) for name in clash])}"
+            raise SpecificationError(what, where="join", got="different texts", hint=hint)
+        # A function may be missing on one side, where the scope was read from JSON.
+        known = {name: (text, function or theirs.get(name, (text, None))[1]) for name, (text, function) in mine.items()}
+        return Invariants({**theirs, **known})
+
+    def _facts(self) -> dict[str, tuple[str, Computed]]:
+        pairs = zip(self.texts, self.functions, strict=True)
+        return {name: (text, function) for (name, text), function in pairs}
 
     def to_json(self) -> dict[str, object]:
         return {"kind": self.kind, "invariants": dict(self.texts)}
@@ -167,11 +238,17 @@ class Invariants(Scope):
         return r"\text{level sets of } " + tex(", ".join(name for name, _ in self.texts))
 
 
-def _text_and_function(name: object, value: object) -> tuple[str, Callable[[Any], Hashable] | None]:
+def _text_and_function(name: object, value: object) -> tuple[str, Computed]:
     if not isinstance(name, str) or not name:
         raise SpecificationError("an invariant's name must be a text", where="Invariants", got=type(name).__name__)
     where = f"Invariants[{name!r}]"
     pair = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+    counts = pair[1] if isinstance(pair[1], Counts) else value
+    if isinstance(counts, str):
+        # A text in the canonical spelling of counts is computed and ordered as such.
+        counts = Counts.from_sql(counts)
+    if isinstance(counts, Counts):
+        return counts.sql, counts
     text, function = (None, value) if callable(value) else pair
     if text is None and callable(function):
         text = _written_name(function, where)

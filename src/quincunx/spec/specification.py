@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError
 from quincunx.numbers import Exact, positive_integer
-from quincunx.spec import compare, exchange, verdict, words
+from quincunx.spec import compare, composition, exchange, verdict, words
 from quincunx.spec import intensity as intensities
 from quincunx.spec.compare import Comparison, Implication
 from quincunx.spec.domain import Domain
@@ -173,6 +173,25 @@ class Specification:
         hint = "State a specification with the larger unit and calibrate for it."
         what = f"datasets between two that are {k} steps apart may lie outside their universe"
         raise PrivacyError(what, where="group", got=type(self.scope).__name__, hint=hint)
+
+    def within(self, scope: Scope) -> Specification:
+        """The same guarantee, stated in a scope that compares no more. Finer invariants make a weaker guarantee.
+
+        Any other scope is refused with a PrivacyError that says what it compares: a release that publishes facts
+        exactly has no finite intensity where datasets that disagree on them are compared.
+        """
+        return composition.within(self, scope)
+
+    def compose(self, *others: Specification) -> Specification:
+        """What holds when all the releases are published, each perhaps chosen after the ones before.
+
+        The scope is the joined scope, in which datasets agree on the invariants of all. Domains and units must be the
+        same; standards must be ones that compose.
+        """
+        total = self
+        for other in others:
+            total = composition.composed(total, other)
+        return total
 
     def describe(self) -> str:
         """The guarantee in plain words: a paragraph per block, and what is not promised."""

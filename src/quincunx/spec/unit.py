@@ -1,7 +1,8 @@
 """The unit d_𝒳: what change is protected? A premetric on datasets: 0, 1 for neighbours, ∞ otherwise.
 
 `AddRemove` and `Replace` speak of people and fit every domain with records; `Neighbours` and `Metric` list pairs of a
-finite world. Larger distances follow by the standard's own group map; only `Metric` has distances of its own.
+finite world. Larger distances follow by the standard's own group map; only `Hamming` and `Metric` have distances of
+their own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.period import Per, pieces
 from quincunx.spec.relation import Metric, Neighbours, Pair, Unit
 
-__all__ = ["AddRemove", "Metric", "Neighbours", "Per", "Replace", "Unit", "from_json"]
+__all__ = ["AddRemove", "Hamming", "Metric", "Neighbours", "Per", "Replace", "Unit", "from_json"]
 
 # what a unit sees of a dataset: how often each protected piece occurs, or the vector of records
 View: TypeAlias = Counter[Hashable] | tuple[Hashable, ...]
@@ -234,6 +235,58 @@ class Replace(_People):
         return -(-other.group // self.group)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class Hamming(Replace):
+    """The number of people who are replaced, as a metric: the guarantee for two datasets is intensity × distance.
+
+    `key`: as for AddRemove. Inside the universes of some invariants no two datasets differ in one person, so that the
+    distances 2, 3, … need a guarantee of their own, which a path of single steps does not give.
+    """
+
+    kind: ClassVar[str] = "hamming"
+    is_metric: ClassVar[bool] = True
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super(Hamming, self).__init__(key=key)
+
+    def __repr__(self) -> str:
+        return f"Hamming(key={self.key!r})"
+
+    def _premetric(self, changes: int | float) -> Fraction | float:
+        return Fraction(int(changes)) if changes < math.inf else math.inf
+
+    def times(self, k: int) -> Unit:
+        hint = "Its guarantee already grows with the distance: k people cost k times the intensity."
+        raise SpecificationError("a metric has no group of steps", where="Hamming", got=f"k = {k}", hint=hint)
+
+    def _piece(self) -> str:
+        # A key may be a household's as well as a person's, so the column itself names the thing.
+        return f"one {self.key}, with all its rows," if self.key else super(Hamming, self)._piece()
+
+    def _pieces(self) -> str:
+        return f"different values of {self.key}" if self.key else super(Hamming, self)._pieces()
+
+    def _others(self) -> str:
+        return "another" if self.key else super(Hamming, self)._others()
+
+    def words(self) -> str:
+        piece, pieces = self._piece(), self._pieces()
+        return (
+            f"{piece[0].upper()}{piece[1:]} being exchanged for {self._others()}, while the number of {pieces} in the "
+            "data stays the same. Several exchanges count in proportion to their number: the bound for two datasets is "
+            "the intensity times the number of exchanges between them."
+        )
+
+    def latex(self) -> str:
+        return (
+            r"d_{\mathrm{Ham}}(x, x') < \infty \text{, with } \varepsilon \cdot d_{\mathrm{Ham}}(x, x') "
+            r"\text{ in place of } \varepsilon"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind} if self.key is None else {"kind": self.kind, "key": self.key}
+
+
 def _position(domain: Domain, column: str | None) -> int:
     found = None if column is None else domain.column(column)
     if found is None:
@@ -259,6 +312,7 @@ def from_json(data: Mapping[str, object]) -> Unit:
 _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Unit]]] = {
     "add-remove": lambda data: AddRemove(**data),
     "replace": lambda data: Replace(**data),
+    "hamming": lambda data: Hamming(**data),
     "neighbours": Neighbours.from_json,
     "metric": Metric.from_json,
 }

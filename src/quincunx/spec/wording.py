@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -9,11 +10,21 @@ from quincunx.numbers import Ball, Exact, Log, ball, float_near, precision
 from quincunx.spec.divergence import as_rational
 
 _DIGITS: Final = 30
+# Decimals above 1 with more than three places are written as decimals, up to twelve.
+_LONG: Final = 1000
+_PLACES: Final = 12
 
 
 def shown(number: Exact) -> str:
-    """`1/2`, `ln(3)`, or "about 0.333333" where the fraction is too long to read."""
+    """`1/2`, `ln(3)`, `15.4294` where the fraction would hide a decimal, or "about 0.333333" where it is too long."""
     inside = number.of if isinstance(number, Log) else number
+    if (
+        isinstance(number, Fraction)
+        and number > 1
+        and number.denominator > _LONG
+        and not 10**_PLACES % number.denominator
+    ):
+        return f"{Decimal(number.numerator) / Decimal(number.denominator):f}"
     # The bits are counted first: Python refuses to print integers of many thousand digits.
     if inside.numerator.bit_length() + inside.denominator.bit_length() < 128 and len(str(number)) <= 40:
         return str(number)
