@@ -1,0 +1,14 @@
+"""Small static pictures (SVG) without dependencies: bars with intervals, lines, box plots, heat maps, tables of words.
+
+Each function returns a `Chart`, which holds the picture as text and writes it to a file. The title says what is found,
+the axes carry units, and everything can be read at 800 pixels and in grey.
+"""
+
+from quincunx.chart.bars import Bar, bars
+from quincunx.chart.boxes import Box, boxes
+from quincunx.chart.frame import Axis, Chart
+from quincunx.chart.grid import grid
+from quincunx.chart.heat import heat
+from quincunx.chart.lines import Line, lines
+
+__all__ = ["Axis", "Bar", "Box", "Chart", "Line", "bars", "boxes", "grid", "heat", "lines"]
