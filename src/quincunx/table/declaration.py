@@ -1,0 +1,192 @@
+"""What is typed about columns and limits, read and checked. Numbers mean the decimal that was typed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from math import ceil, floor
+from typing import Final
+
+from quincunx.errors import DataError, InputError
+from quincunx.numbers import positive, positive_integer, rational
+from quincunx.table.expression import NUMBERS, Value
+from quincunx.table.schema import Limits
+
+TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
+_FIELDS: Final = ("type", "bounds", "step", "keys")
+_LIMITS: Final = ("rows", "groups", "per_group")
+# More public keys than this in one column are not meant.
+MAX_KEYS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """One column's entry: each part is None where it was left out. keys: values, or "table.column" of a public one."""
+
+    type: str | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    step: Fraction | None = None
+    keys: tuple[object, ...] | str | None = None
+
+
+def read_limits(given: Mapping[str, object]) -> Limits:
+    """Limits from {"rows": …, "groups": …, "per_group": …}."""
+    if not isinstance(given, Mapping):
+        raise DataError("expected a mapping", where="limits", got=type(given).__name__, hint='Write {"rows": 20}.')
+    _known(given, _LIMITS, "limits")
+    return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
+
+
+def read_columns(given: Mapping[str, Mapping[str, object]]) -> dict[str, Declaration]:
+    """Declarations by name; names that differ only in case are one name, and refused."""
+    if not isinstance(given, Mapping):
+        hint = 'Write {"age": {"bounds": (0, 110)}}.'
+        raise DataError("expected a mapping", where="columns", got=type(given).__name__, hint=hint)
+    names = distinct_names(list(given), "columns")
+    return {name: _declaration(name, given[name]) for name in names}
+
+
+def distinct_names(names: Sequence[object], where: str) -> list[str]:
+    """The names, all texts and different without case; SQL could not tell them apart."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise DataError("a column's name must be a text", where=where, got=type(name).__name__)
+        if name.lower() in seen:
+            hint = "Rename one of them; names are compared without case."
+            raise DataError(f"two columns are called {name!r}", where=where, got=seen[name.lower()], hint=hint)
+        seen[name.lower()] = name
+    return list(seen.values())
+
+
+def _declaration(name: str, given: Mapping[str, object]) -> Declaration:
+    where = f"columns.{name}"
+    if not isinstance(given, Mapping):
+        hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …}, each optional.'
+        raise DataError("expected a mapping", where=where, got=type(given).__name__, hint=hint)
+    _known(given, _FIELDS, where)
+    kind = given.get("type")
+    if kind is not None and kind not in TYPES:
+        raise DataError("unknown type", where=f"{where}.type", got=repr(kind), hint=f"Choose among {', '.join(TYPES)}.")
+    step = given.get("step")
+    return Declaration(
+        type=None if kind is None else str(kind),
+        bounds=_bounds(given.get("bounds"), f"{where}.bounds"),
+        step=None if step is None else positive(step, f"{where}.step"),
+        keys=_listed(given.get("keys"), f"{where}.keys"),
+    )
+
+
+def _bounds(given: object, where: str) -> tuple[Fraction, Fraction] | None:
+    if given is None:
+        return None
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        raise DataError("expected two numbers", where=where, got=type(given).__name__, hint="Write [low, high].")
+    low, high = (rational(end, where) for end in given)
+    if low > high:
+        raise DataError("the bounds are reversed", where=where, got=f"{low}, {high}", hint="Write the lower one first.")
+    return low, high
+
+
+def _listed(given: object, where: str) -> tuple[object, ...] | str | None:
+    if given is None or isinstance(given, str):
+        return given
+    if not isinstance(given, Sequence | set | frozenset | range):
+        hint = 'Write a list, or "table.column" of a public table.'
+        raise DataError("expected a list of keys", where=where, got=type(given).__name__, hint=hint)
+    if isinstance(given, set | frozenset):
+        hint = "Write a list: its order is the order of publication."
+        raise DataError("a set has no order", where=where, got=type(given).__name__, hint=hint)
+    return tuple(given)
+
+
+def _known(given: Mapping[str, object], names: Sequence[str], where: str) -> None:
+    for name in given:
+        if name not in names:
+            close = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Choose among {', '.join(names)}."
+            raise DataError("unknown entry", where=where, got=repr(name), hint=hint)
+
+
+def check_numbers(name: str, kind: str, declared: Declaration) -> None:
+    """Bounds and steps belong to numbers; an integer needs a whole number between its bounds."""
+    where = f"columns.{name}"
+    if kind not in NUMBERS and (declared.bounds is not None or declared.step is not None):
+        part = "bounds" if declared.bounds is not None else "step"
+        hint = f"Leave {part} out, or declare a type: integer or decimal."
+        raise DataError(f"only numbers have {part}", where=where, got=f"a column of type {kind}", hint=hint)
+    if kind == "integer" and declared.bounds is not None and ceil(declared.bounds[0]) > floor(declared.bounds[1]):
+        raise DataError("no whole number lies between the bounds", where=f"{where}.bounds")
+
+
+def read_keys(keys: Sequence[object], kind: str, where: str) -> tuple[Value, ...]:
+    """Public keys as values of the column's type, all different."""
+    if len(keys) > MAX_KEYS:
+        raise DataError("too many keys", where=where, got=f"{len(keys):,}", hint=f"At most {MAX_KEYS:,}.")
+    found: dict[Value, None] = {}
+    for key in keys:
+        value = None if key is None else _key(key, kind, where)
+        if value in found:
+            raise DataError("a key is listed twice", where=where, got=repr(key), hint="List each key once.")
+        found[value] = None
+    if not found:
+        raise DataError("the list of keys is empty", where=where, hint="List the values that may be published.")
+    return tuple(found)
+
+
+def _key(key: object, kind: str, where: str) -> Value:
+    try:
+        return _READERS[kind](key, where)
+    except (InputError, TypeError, ValueError):
+        hint = f"Write values of type {kind}."
+        raise DataError("a key has the wrong type", where=where, got=repr(key), hint=hint) from None
+
+
+def _integer(key: object, where: str) -> Value:
+    number = rational(key, where)
+    if number.denominator != 1 or isinstance(key, str):
+        raise ValueError
+    return int(number)
+
+
+def _text(key: object, _where: str) -> Value:
+    if not isinstance(key, str):
+        raise TypeError
+    return key
+
+
+def _boolean(key: object, _where: str) -> Value:
+    if not isinstance(key, bool):
+        raise TypeError
+    return key
+
+
+def _date(key: object, where: str) -> Value:
+    moment = _timestamp(key, where)
+    if not isinstance(moment, datetime) or moment != datetime(moment.year, moment.month, moment.day):
+        raise ValueError
+    return moment.date()
+
+
+def _timestamp(key: object, _where: str) -> Value:
+    moment = datetime.fromisoformat(key) if isinstance(key, str) else key
+    if isinstance(moment, datetime):
+        if moment.tzinfo is not None:
+            raise ValueError
+        return moment
+    if isinstance(moment, date):
+        return datetime(moment.year, moment.month, moment.day)
+    raise TypeError
+
+
+_READERS: Final[Mapping[str, Callable[[object, str], Value]]] = {
+    "integer": _integer,
+    "decimal": rational,
+    "text": _text,
+    "boolean": _boolean,
+    "date": _date,
+    "timestamp": _timestamp,
+}

@@ -1,0 +1,41 @@
+"""Connections that can do nothing but compute: no files but the declared ones, no extensions, fixed settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import duckdb
+
+# Everything that could change what a statement means, or what it can reach.
+_SETTINGS: Final = {
+    "TimeZone": "UTC",
+    "Calendar": "gregorian",
+    "default_collation": "",
+    "default_null_order": "nulls_last",
+    "default_order": "asc",
+    "integer_division": False,
+    "ieee_floating_point_ops": True,
+    "enable_progress_bar": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",
+    # It moves parts that occur twice out of the TRY around them, and then a row can raise.
+    "disabled_optimizers": "common_subexpressions",
+}
+
+
+def connect(paths: Sequence[str] = (), threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """A private connection in memory that can read `paths` only; its settings are locked."""
+    connection = duckdb.connect(":memory:")
+    for name, value in _SETTINGS.items():
+        connection.execute(f"SET {name} = ?", [value])
+    if threads is not None:
+        connection.execute("SET threads = ?", [threads])
+    # The order matters: once external access is off, nothing can be allowed any more.
+    connection.execute("SET allowed_paths = ?", [list(paths)])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection

@@ -1,0 +1,137 @@
+"""DuckDB as an engine: a private connection in memory that can read the declared sources and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.errors import QueryError, UnavailableError
+from quincunx.table.engines.connection import connect
+from quincunx.table.engines.keys import python_value
+from quincunx.table.engines.result import Result
+from quincunx.table.engines.scan import read
+from quincunx.table.engines.statement import Source, Statement, owners, statement
+from quincunx.table.measure import Program
+from quincunx.table.plan import Filter, Scan
+from quincunx.table.schema import Schema
+
+if TYPE_CHECKING:
+    from quincunx.table.source import Table
+
+
+class DuckDB:
+    """Runs programs on tables. `threads` changes the speed and no result.
+
+    Whatever goes wrong inside is one UnavailableError with a fixed text: the engine's own messages hold values.
+    """
+
+    kind = "duckdb"
+
+    def __init__(self, tables: Mapping[str, Table], schema: Schema, *, threads: int | None = None) -> None:
+        self._tables = {name.lower(): table for name, table in tables.items()}
+        self._schema = schema
+        paths = [path for table in tables.values() for path in table.origin.paths]
+        self._connection = connect(paths, threads)
+
+    def __enter__(self) -> DuckDB:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+    def sql(self, program: Program) -> str:
+        """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
+        return self._statement(program)[0].sql
+
+    def run(self, program: Program) -> Result:
+        """The exact measures of a program. Every number in the result is private."""
+        written, table = self._statement(program)
+        columns: dict[str, NDArray[Any]] | None = None
+        try:
+            cursor = self._connection.cursor()
+            try:
+                columns = _fetched(cursor, written, table)
+            finally:
+                cursor.close()
+        except KeyboardInterrupt:
+            raise
+        except Exception:
+            # Raised below, outside of this handler: the engine's message must not hang on as a context.
+            columns = None
+        if columns is None:
+            raise UnavailableError(
+                "the engine could not compute the question",
+                where="duckdb",
+                hint="Check that the sources can be read and that there is enough memory, then ask again.",
+            )
+        return _result(program, columns)
+
+    def _statement(self, program: Program) -> tuple[Statement, Table]:
+        source, table = self._source(program)
+        return statement(program, source), table
+
+    def _source(self, program: Program) -> tuple[Source, Table]:
+        """Where the rows of a program come from; replay adds the world of each row to its owner."""
+        rows = program.query.rows
+        scan = rows.source if isinstance(rows, Filter) else rows
+        if not isinstance(scan, Scan) or scan.table.lower() not in self._tables:
+            raise QueryError("the engine runs planned questions on its own tables", where="duckdb")
+        table, declared = self._tables[scan.table.lower()], self._schema.table(scan.table)
+        if declared is None or declared.public:
+            raise QueryError("the engine runs questions on private tables", where="duckdb", got=scan.table)
+        storage = {name.lower(): kind for name, kind in table.origin.fields}
+        columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in declared.columns}
+        unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in declared.columns}
+        source = Source(
+            relation=table.origin.relation(),
+            columns=columns,
+            owners=owners(self._schema.unit, unclipped),
+            once=table.origin.once,
+        )
+        return source, table
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement, table: Table) -> dict[str, NDArray[Any]]:
+    """All columns of the result: numbers as they are, keys as Python objects."""
+    table.origin.attach(cursor)
+    cursor.execute(written.sql, dict(written.parameters))
+    names = [each[0] for each in cursor.description]
+    if names[0] == "g":
+        return dict(cursor.fetchnumpy())
+    rows = cursor.fetchall()
+    found: dict[str, NDArray[Any]] = {}
+    for i, name in enumerate(names):
+        kind = object if name.startswith("k") else np.int64
+        column = np.empty(len(rows), dtype=kind)
+        column[:] = [row[i] for row in rows]
+        found[name] = column
+    return found
+
+
+def _result(program: Program, columns: dict[str, NDArray[Any]]) -> Result:
+    query, numbers = program.query, range(len(program.measures))
+    if not query.known_keys:
+        named = [[python_value(value) for value in columns[f"k{i}"]] for i in range(len(query.keys))]
+        measures = tuple(np.asarray(columns[f"m{i}"], dtype=np.int64) for i in numbers)
+        votes = np.asarray(columns["s"], dtype=np.int64)
+        return Result(keys=list(zip(*named, strict=True)), measures=measures, selection=votes)
+    keys = list(itertools.product(*(key.values or () for key in query.keys)))
+    place = np.asarray(columns["g"], dtype=np.int64)
+    aligned = []
+    for i in numbers:
+        column = np.zeros(len(keys), dtype=np.int64)
+        column[place] = np.asarray(columns[f"m{i}"], dtype=np.int64)
+        aligned.append(column)
+    return Result(keys=keys, measures=tuple(aligned), selection=None)

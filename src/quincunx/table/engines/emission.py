@@ -1,0 +1,36 @@
+"""Expressions as DuckDB's SQL: total, typed, and the same on every row whatever the other rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from quincunx.errors import QueryError
+from quincunx.table.engines import emit_choice, emit_number, emit_text, emit_time
+from quincunx.table.engines.piece import Piece, constant
+from quincunx.table.expression import Call, Column, Expression, Literal
+
+# From a call and its emitted arguments to SQL.
+Emit: TypeAlias = Callable[[Call, list[Piece]], Piece]
+
+EMISSIONS: Final[Mapping[str, Emit]] = {
+    **emit_number.EMISSIONS,
+    **emit_choice.EMISSIONS,
+    **emit_text.EMISSIONS,
+    **emit_time.EMISSIONS,
+}
+
+
+def emit(expression: Expression, columns: Mapping[str, Piece]) -> Piece:
+    """The expression over columns, which are given by their names in lower case."""
+    if isinstance(expression, Literal):
+        return constant(expression.value)
+    if isinstance(expression, Column):
+        piece = columns.get(expression.name.lower())
+        if piece is None:
+            raise QueryError("the engine has no such column", where="engine", got=expression.name)
+        return Piece(sql=piece.sql.copy(), type=piece.type)
+    if isinstance(expression, Call) and expression.operator in EMISSIONS:
+        arguments = [emit(argument, columns) for argument in expression.arguments]
+        return EMISSIONS[expression.operator](expression, arguments)
+    raise QueryError("the engine cannot compute this expression", where="engine", got=type(expression).__name__)

@@ -1,0 +1,76 @@
+"""Expressions over public or published values, on a connection that holds nothing else."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from quincunx.errors import QueryError
+from quincunx.table.engines.connection import connect
+from quincunx.table.engines.emission import emit
+from quincunx.table.engines.keys import normal, python_value
+from quincunx.table.engines.piece import DEFAULTS, DIALECT, Piece, call, cast, column, iso, nearest
+from quincunx.table.expression import Column, Expression, Value
+
+
+def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[Value]]) -> tuple[list[Value], ...]:
+    """One list of values for each expression, over rows that are given as columns of equal length.
+
+    Numbers with decimals are Fractions on both sides and doubles in between. What is not finite is None.
+    """
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise QueryError("columns must have the same length", where="evaluate", got=str(sorted(lengths)))
+    rows = lengths.pop() if lengths else 1
+    given = {name.lower(): values for name, values in columns.items()}
+    kinds = _kinds(expressions)
+    listed = [exp.alias_(call("UNNEST", cast(exp.Placeholder(this="place"), "BIGINT[]")), "place")]
+    parameters: dict[str, Any] = {"place": list(range(rows))}
+    pieces: dict[str, Piece] = {}
+    for i, (name, kind) in enumerate(kinds.items()):
+        if name not in given:
+            raise QueryError("no such column", where="evaluate", got=name)
+        parameters[f"c{i}"] = [_parameter(value) for value in given[name]]
+        listed.append(exp.alias_(call("UNNEST", cast(exp.Placeholder(this=f"c{i}"), f"{kind}[]")), f"c{i}"))
+        pieces[name] = Piece(sql=column(f"c{i}"), type=kind)
+    chosen = [exp.alias_(_published(emit(each, pieces)), f"e{i}") for i, each in enumerate(expressions)]
+    select = exp.select(*chosen).from_(exp.select(*listed).subquery("given")).order_by(column("place"))
+    cursor = _scratch(os.getpid()).cursor()
+    try:
+        found = cursor.execute(select.sql(dialect=DIALECT), parameters).fetchall()
+    finally:
+        cursor.close()
+    return tuple([python_value(row[i]) for row in found] for i in range(len(expressions)))
+
+
+@functools.lru_cache(maxsize=1)
+def _scratch(_process: int) -> duckdb.DuckDBPyConnection:
+    """One connection for each process: opening one takes longer than most evaluations, and none survives a fork."""
+    return connect()
+
+
+def _kinds(expressions: Sequence[Expression]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for expression in expressions:
+        for node in expression.walk():
+            if isinstance(node, Column):
+                found[node.name.lower()] = DEFAULTS[node.type]
+    return found
+
+
+def _published(piece: Piece) -> exp.Expression:
+    return normal(piece).sql
+
+
+def _parameter(value: Value) -> Any:
+    if isinstance(value, Fraction):
+        return nearest(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return iso(value)

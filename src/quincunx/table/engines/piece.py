@@ -1,0 +1,203 @@
+"""Pieces of a DuckDB statement with the SQL type that each has, so that nothing depends on implicit casts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Final
+
+from sqlglot import exp
+
+from quincunx.table.expression import Value
+
+DIALECT: Final = "duckdb"
+INTEGERS: Final = ("BIGINT", "HUGEINT")
+# The type in which an expression of each of our types is computed where nothing else is known.
+DEFAULTS: Final = {
+    "integer": "HUGEINT",
+    "decimal": "DOUBLE",
+    "text": "VARCHAR",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "boolean": "BOOLEAN",
+}
+_DECIMAL: Final = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """SQL and its type: BIGINT, HUGEINT, DOUBLE, DECIMAL(w,s), VARCHAR, DATE, TIMESTAMP, BOOLEAN or NULL.
+
+    value: the constant that it is, for decimal literals, whose type may still change without a loss.
+    """
+
+    sql: exp.Expression
+    type: str
+    value: Fraction | None = None
+
+    def to(self, wanted: str) -> Piece:
+        """The same in another type that holds it."""
+        if wanted == self.type:
+            return self
+        if self.value is not None and wanted == "DOUBLE":
+            return Piece(sql=double(self.value), type=wanted)
+        return Piece(sql=cast(self.sql, wanted), type=wanted)
+
+
+def cast(sql: exp.Expression, wanted: str) -> exp.Expression:
+    """CAST(sql AS wanted)."""
+    return exp.Cast(this=sql, to=exp.DataType.build(wanted, dialect=DIALECT))
+
+
+def try_cast(sql: exp.Expression, wanted: str) -> exp.Expression:
+    """TRY_CAST(sql AS wanted): NULL where the value does not fit."""
+    return exp.TryCast(this=sql, to=exp.DataType.build(wanted, dialect=DIALECT))
+
+
+def call(name: str, *arguments: exp.Expression) -> exp.Expression:
+    """A function by its name in DuckDB, as it is."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def binary(kind: type[exp.Binary], left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    """A binary operator in parentheses."""
+    return exp.Paren(this=kind(this=left, expression=right))
+
+
+def both(parts: Sequence[exp.Expression]) -> exp.Expression:
+    """All conditions, in parentheses; TRUE where there is none."""
+    if not parts:
+        return exp.true()
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = exp.And(this=joined, expression=part)
+    return joined if len(parts) == 1 else exp.Paren(this=joined)
+
+
+def choose(cases: Sequence[tuple[exp.Expression, exp.Expression]], otherwise: exp.Expression) -> exp.Expression:
+    """CASE WHEN … THEN … ELSE … END."""
+    branches = [exp.If(this=condition, true=value) for condition, value in cases]
+    return exp.Case(ifs=branches, default=otherwise)
+
+
+def whole(value: int) -> exp.Expression:
+    """A whole number as a constant of the smallest of BIGINT and HUGEINT that holds it."""
+    return cast(exp.Literal.string(str(value)), integer_type(value, value))
+
+
+def integer_type(low: int, high: int) -> str:
+    """The smallest integer type of the engine that holds both."""
+    return "BIGINT" if low >= -(2**63) and high < 2**63 else "HUGEINT"
+
+
+def double(value: Fraction) -> exp.Expression:
+    """The double nearest to a rational, as a constant; one too large is infinite."""
+    return cast(exp.Literal.string(repr(nearest(value))), "DOUBLE")
+
+
+def nearest(value: Fraction) -> float:
+    """The double nearest to a rational; infinite where it is too large."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def text(value: str) -> exp.Expression:
+    """A text as a quoted constant."""
+    return exp.Literal.string(value)
+
+
+def column(name: str, table: str | None = None) -> exp.Expression:
+    """A quoted column."""
+    return exp.column(exp.to_identifier(name, quoted=True), table=table)
+
+
+def constant(value: Value) -> Piece:
+    """A literal with its type."""
+    if value is None:
+        return Piece(sql=exp.null(), type="NULL")
+    if isinstance(value, bool):
+        return Piece(sql=exp.true() if value else exp.false(), type="BOOLEAN")
+    if isinstance(value, int):
+        return Piece(sql=whole(value), type=integer_type(value, value))
+    if isinstance(value, Fraction):
+        return _decimal(value)
+    if isinstance(value, str):
+        return Piece(sql=text(value), type="VARCHAR")
+    kind = "TIMESTAMP" if isinstance(value, datetime) else "DATE"
+    return Piece(sql=cast(text(iso(value)), kind), type=kind)
+
+
+def iso(value: date | datetime) -> str:
+    """A date or a moment as DuckDB reads it, with four digits for the year."""
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
+
+
+def _decimal(value: Fraction) -> Piece:
+    digits = decimal_text(value)
+    if digits is None:
+        return Piece(sql=double(value), type="DOUBLE", value=value)
+    before, _, after = digits.lstrip("-").partition(".")
+    width = max(len(before) + len(after), 1)
+    kind = f"DECIMAL({width},{len(after)})"
+    return Piece(sql=cast(text(digits), kind), type=kind, value=value)
+
+
+def decimal_text(value: Fraction) -> str | None:
+    """The exact decimal of a rational, without exponent; None where it has none of at most 38 digits."""
+    for places in range(38):
+        scaled = value * 10**places
+        if abs(scaled) >= 10**38:
+            return None
+        if scaled.denominator == 1:
+            digits = str(abs(scaled.numerator)).rjust(places + 1, "0")
+            sign = "-" if scaled < 0 else ""
+            return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    return None
+
+
+def decimal_parts(kind: str) -> tuple[int, int] | None:
+    """(width, scale) of DECIMAL(width,scale); None for other types."""
+    found = _DECIMAL.fullmatch(kind)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def common(kinds: Sequence[str]) -> str:
+    """A type that holds every value of all types: exact where DuckDB has an exact one, otherwise DOUBLE."""
+    found = "NULL"
+    for kind in kinds:
+        found = _pair(found, kind)
+    return found
+
+
+def _pair(first: str, second: str) -> str:
+    if first == second or second == "NULL":
+        return first
+    if first == "NULL":
+        return second
+    if first in INTEGERS and second in INTEGERS:
+        return "HUGEINT"
+    one, two = _digits(first), _digits(second)
+    if one is not None and two is not None:
+        scale = max(one[1], two[1])
+        width = max(one[0] - one[1], two[0] - two[1]) + scale
+        if width <= 38:
+            return f"DECIMAL({width},{scale})"
+    if {first, second} == {"DATE", "TIMESTAMP"}:
+        return "TIMESTAMP"
+    return "DOUBLE"
+
+
+def _digits(kind: str) -> tuple[int, int] | None:
+    # A BIGINT has 19 digits; a HUGEINT has 39, more than any DECIMAL.
+    return (19, 0) if kind == "BIGINT" else decimal_parts(kind)
+
+
+def alike(pieces: Sequence[Piece]) -> list[Piece]:
+    """The same pieces in their common type."""
+    kind = common([piece.type for piece in pieces])
+    return [piece if kind == "NULL" else piece.to(kind) for piece in pieces]

@@ -1,0 +1,253 @@
+"""A program as one DuckDB statement: rows, weights, sums, votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from quincunx.errors import QueryError
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.engines import votes, weights
+from quincunx.table.engines.emission import emit
+from quincunx.table.engines.keys import normal, public_key
+from quincunx.table.engines.lattice import contribution, present
+from quincunx.table.engines.piece import DIALECT, Piece, binary, both, call, cast, choose, column, text, whole
+from quincunx.table.expression import Expression
+from quincunx.table.measure import Measure, Program
+from quincunx.table.plan import Filter, Query
+
+LARGEST = 2**62 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """SQL with its parameters (lists of public keys). Columns: g or the keys, then the measures, then the votes."""
+
+    sql: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where the rows come from: a relation of SQL, its columns as they are read, and its owner.
+
+    once: the relation may change while it is read (a file), so it must be read exactly once. worlds: the first key
+    tells datasets apart that are asked together (replay); it takes no part in which keys a unit keeps.
+    """
+
+    relation: exp.Expression
+    columns: Mapping[str, Piece]
+    owners: Mapping[str, Piece]
+    once: bool = False
+    worlds: bool = False
+
+
+def owners(unit: AddRemove | Replace, columns: Mapping[str, Piece]) -> dict[str, Piece]:
+    """The columns that identify a unit of protection: the key, and the period where there is one."""
+    if unit.key is None:
+        return {}
+    found = {"o0": columns[unit.key.lower()]}
+    if unit.per is not None:
+        moment = columns[unit.per.column.lower()].to("TIMESTAMP").sql
+        found["o1"] = Piece(sql=call("DATE_TRUNC", text(unit.per.period), moment), type="TIMESTAMP")
+    return found
+
+
+class _Writer:
+    """Collects the relations of one statement, in order."""
+
+    def __init__(self, program: Program, source: Source) -> None:
+        self.program, self.source = program, source
+        self.query: Query = program.query
+        self.known = self.query.known_keys
+        self.relations: list[tuple[str, exp.Select, bool | None]] = []
+        self.parameters: dict[str, Any] = {}
+        self.owners = list(source.owners)
+        self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
+        self.columns: dict[Expression, str] = {}
+
+    def write(self) -> Statement:
+        self._read()
+        self._keep()
+        parts = [*self._rows(), *self._people(), *self._votes()]
+        sql = self._join(parts).sql(dialect=DIALECT)
+        return Statement(sql=sql, parameters=self.parameters)
+
+    def add(self, name: str, select: exp.Select, once: bool | None = None) -> None:
+        self.relations.append((name, select, once))
+
+    def _needed(self) -> list[Expression]:
+        found: dict[Expression, None] = {}
+        for measure in self.program.measures:
+            for part in (measure.argument, measure.where):
+                if part is not None:
+                    found[part] = None
+        return list(found)
+
+    def _read(self) -> None:
+        """`read`: the rows that count, with owner, keys, arguments and conditions."""
+        source, chosen = self.source, []
+        for name, piece in source.owners.items():
+            chosen.append(exp.alias_(normal(piece).sql, name))
+        for i, key in enumerate(self.query.keys):
+            chosen.append(exp.alias_(normal(emit(key.expression, source.columns)).sql, f"k{i}"))
+        self.types: dict[Expression, str] = {}
+        for i, expression in enumerate(self._needed()):
+            piece = emit(expression, source.columns)
+            self.columns[expression], self.types[expression] = f"a{i}", piece.type
+            chosen.append(exp.alias_(piece.sql, f"a{i}"))
+        conditions = []
+        if isinstance(self.query.rows, Filter):
+            conditions.append(emit(self.query.rows.condition, source.columns).sql)
+        for piece in source.owners.values():
+            # The same expression as the owner itself: a key that is no value belongs to nobody and must not be kept.
+            owner = exp.Paren(this=normal(piece).sql)
+            conditions.append(exp.Paren(this=exp.Not(this=exp.Is(this=owner, expression=exp.null()))))
+        select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(source.relation)
+        self.add("read", select.where(both(conditions)) if conditions else select)
+
+    def _keep(self) -> None:
+        """`kept`: rows with a public key (or any, where unknown), with the number or values of their group."""
+        joined = exp.select().from_("read")
+        number: exp.Expression = whole(0)
+        for i, key in enumerate(self.query.keys):
+            if key.values is None:
+                continue
+            kind = normal(emit(key.expression, self.source.columns)).type
+            listed, places, nulls = public_key(key.values, kind)
+            self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
+            unnested = [
+                exp.alias_(call("UNNEST", cast(exp.Placeholder(this=name), f"{each}[]")), alias)
+                for name, each, alias in ((f"keys{i}", kind, "v"), (f"places{i}", "BIGINT", "i"))
+            ]
+            self.add(f"key{i}", exp.select(*unnested))
+            same = exp.NullSafeEQ if nulls else exp.EQ
+            on = same(this=column(f"k{i}", "read"), expression=column("v", f"key{i}"))
+            joined = joined.join(f"key{i}", on=on)
+            number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), column("i", f"key{i}"))
+        for name in self.owners:
+            joined = joined.select(column(name, "read"))
+        if self.known:
+            joined = joined.select(exp.alias_(number, "g"))
+        else:
+            joined = joined.select(*(column(name, "read") for name in self.groups))
+        for i, measure in enumerate(self.program.measures):
+            value = self._contribution(measure)
+            if value is not None:
+                joined = joined.select(exp.alias_(value, f"x{i}"))
+        self.add("kept", joined, self.source.once)
+
+    def _piece(self, expression: Expression) -> Piece:
+        return Piece(sql=column(self.columns[expression]), type=self.types[expression])
+
+    def _contribution(self, measure: Measure) -> exp.Expression | None:
+        """What a row adds: a number for sums, whether it counts for counts; None where every row counts."""
+        where = None if measure.where is None else self._piece(measure.where).sql
+        if not measure.counts and measure.argument is not None:
+            return contribution(measure, self._piece(measure.argument), where)
+        conditions = [] if measure.argument is None else [present(self._piece(measure.argument))]
+        conditions += [] if where is None else [call("COALESCE", where, exp.false())]
+        return both(conditions) if conditions else None
+
+    def _rows(self) -> list[exp.Select]:
+        vectors = [measure.vector for measure in self.program.measures if measure.vector.kind == "rows"]
+        if not vectors:
+            return []
+        select = exp.select(*(column(name, "kept") for name in self.groups)).from_("kept")
+        weighted = vectors[0].bits > 0
+        if weighted:
+            group = None if self.known else self.groups
+            for name, relation in weights.over_rows(vectors[0], self.owners, group or ["g"]):
+                self.add(name, relation)
+            select = select.join("heavy", join_type="left", on=self._same("kept", "heavy", self.owners))
+        weight = call("COALESCE", column("w", "heavy"), whole(1 << vectors[0].bits)) if weighted else whole(1)
+        for i, measure in enumerate(self.program.measures):
+            total = self._total(i, measure, weight) if measure.vector.kind == "rows" else whole(0)
+            select = select.select(exp.alias_(total, f"m{i}"))
+        return [self._grouped(select)]
+
+    def _total(self, i: int, measure: Measure, weight: exp.Expression) -> exp.Expression:
+        x = column(f"x{i}", "kept")
+        if measure.counts:
+            plain = measure.argument is None and measure.where is None
+            return exp.Sum(this=weight.copy() if plain else choose([(x, weight.copy())], whole(0)))
+        size = max(abs(measure.low - measure.centre), abs(measure.high - measure.centre))
+        bits, shift = measure.vector.bits, measure.vector.bits - measure.fraction
+        if bits == 0:
+            return exp.Sum(this=x)
+        wide = x if size << bits < 2**62 else cast(x, "HUGEINT")
+        product = binary(exp.Mul, wide, weight.copy())
+        # The engine's // cuts toward zero, so that no row counts for more than its weight says.
+        return exp.Sum(this=binary(exp.IntDiv, product, whole(1 << shift)) if shift else product)
+
+    def _people(self) -> list[exp.Select]:
+        found = []
+        for i, measure in enumerate(self.program.measures):
+            if measure.vector.kind != "people":
+                continue
+            here = [column(name) for name in (*self.owners, *self.groups)]
+            units = exp.select(*here).distinct().from_("kept")
+            if measure.where is not None:
+                units = units.where(column(f"x{i}"))
+            self.add(f"units{i}", units)
+            select = exp.select(*(column(name, f"units{i}") for name in self.groups)).from_(f"units{i}")
+            weight: exp.Expression = whole(1)
+            if measure.vector.bits:
+                heavy = f"heavy{i}"
+                for name, relation in weights.over_groups(measure.vector, self.owners, f"units{i}", heavy):
+                    self.add(name, relation)
+                select = select.join(heavy, join_type="left", on=self._same(f"units{i}", heavy, self.owners))
+                weight = call("COALESCE", column("w", heavy), whole(1 << measure.vector.bits))
+            for j in range(len(self.program.measures)):
+                select = select.select(exp.alias_(exp.Sum(this=weight) if i == j else whole(0), f"m{j}"))
+            found.append(self._grouped(select))
+        return found
+
+    def _votes(self) -> list[exp.Select]:
+        if self.program.selection is None:
+            return []
+        hashed = self.groups[1:] if self.source.worlds else self.groups
+        for name, relation, once in votes.relations(self.program.selection, self.owners, self.groups, hashed):
+            self.add(name, relation, once)
+        select = exp.select(*(column(name) for name in self.groups)).from_("votes")
+        for j in range(len(self.program.measures)):
+            select = select.select(exp.alias_(whole(0), f"m{j}"))
+        return [select.select(column("s"))]
+
+    def _grouped(self, select: exp.Select) -> exp.Select:
+        if self.program.selection is not None:
+            select = select.select(exp.alias_(whole(0), "s"))
+        table = select.args["from_"].this.name
+        return select.group_by(*(column(name, table) for name in self.groups))
+
+    def _same(self, left: str, right: str, names: Sequence[str]) -> exp.Expression:
+        return both([exp.EQ(this=column(name, left), expression=column(name, right)) for name in names])
+
+    def _join(self, parts: list[exp.Select]) -> exp.Select:
+        """All parts added up for each group, clamped and in order."""
+        union: exp.Query = parts[0]
+        for part in parts[1:]:
+            union = exp.union(union, part, distinct=False)
+        names = [f"m{i}" for i in range(len(self.program.measures))]
+        if self.program.selection is not None:
+            names.append("s")
+        keys = [column(name) for name in self.groups]
+        final = exp.select(*keys).from_(union.subquery("parts")).group_by(*keys).order_by(*(key.copy() for key in keys))
+        for name in names:
+            total = call("LEAST", call("GREATEST", exp.Sum(this=column(name)), whole(-LARGEST)), whole(LARGEST))
+            final = final.select(exp.alias_(cast(total, "BIGINT"), name))
+        if self.program.selection is not None:
+            final = final.having(exp.GT(this=exp.Sum(this=column("s")), expression=whole(0)))
+        for name, relation, once in self.relations:
+            final = final.with_(name, as_=relation, materialized=bool(once), copy=False)
+        return final
+
+
+def statement(program: Program, source: Source) -> Statement:
+    """The one statement that computes all measures of a program."""
+    if not program.measures:
+        raise QueryError("the question has nothing to measure", where="engine")
+    return _Writer(program, source).write()

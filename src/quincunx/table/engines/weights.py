@@ -1,0 +1,84 @@
+"""Weights of those who are over the limit; all others count in full. See ../measure.md.
+
+For each unit W is the largest integer with W·‖v‖ ≤ C·2^bits, at most 2^bits. Only units with ‖v‖ > C have W < 2^bits,
+so only they are joined back: a choice of speed that changes no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+
+from sqlglot import exp
+
+from quincunx.table.engines.piece import binary, call, cast, choose, column, text, whole
+from quincunx.table.measure import Vector
+
+
+def over_rows(vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> list[tuple[str, exp.Select]]:
+    """Relations that end with `heavy`: owners and w, from the relation `kept` of owners, g and one row for each row."""
+    keys = [column(name) for name in owners]
+    rows = exp.Count(this=exp.Star())
+    most = isqrt(int(vector.bound2))
+    counted = exp.select(*keys, exp.alias_(rows, "n")).from_("kept").group_by(*keys)
+    heavy = counted.having(exp.GT(this=rows.copy(), expression=whole(most)))
+    if vector.norm == 1:
+        weight = binary(exp.IntDiv, whole(most << vector.bits), column("n"))
+        return [("over", heavy), ("heavy", exp.select(*keys, exp.alias_(weight, "w")).from_("over"))]
+    # ‖v‖₂ ≤ ‖v‖₁: whoever has at most C rows has a norm of at most C, and needs no look at the groups.
+    names: list[int | str | exp.Expr] = [exp.to_identifier(name, quoted=True) for name in owners]
+    each = (
+        exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v"))
+        .from_("kept")
+        .join("over", join_type="semi", using=names)
+        .group_by(*keys, *(column(name) for name in groups))
+    )
+    v = cast(column("v"), "HUGEINT")
+    square = exp.Sum(this=binary(exp.Mul, v, v.copy()))
+    squares = (
+        exp.select(*keys, exp.alias_(binary(exp.IntDiv, whole(int(vector.bound2) << 2 * vector.bits), square), "q"))
+        .from_("each")
+        .group_by(*keys)
+        .having(exp.GT(this=square.copy(), expression=whole(int(vector.bound2))))
+    )
+    return [("over", heavy), ("each", each), ("squares", squares), *roots("squares", "heavy", keys)]
+
+
+def over_groups(vector: Vector, owners: Sequence[str], present: str, name: str) -> list[tuple[str, exp.Select]]:
+    """The same for v_g = 1: relations that end with `name`, from the relation `present` of owners and g."""
+    keys = [column(each) for each in owners]
+    groups = exp.Count(this=exp.Star())
+    bound2 = int(vector.bound2)
+    most = isqrt(bound2) if vector.norm == 1 else bound2
+    counted = (
+        exp.select(*keys, exp.alias_(groups, "n"))
+        .from_(present)
+        .group_by(*keys)
+        .having(exp.GT(this=groups.copy(), expression=whole(most)))
+    )
+    over = f"over_{name}"
+    if vector.norm == 1:
+        weight = binary(exp.IntDiv, whole(most << vector.bits), column("n"))
+        return [(over, counted), (name, exp.select(*keys, exp.alias_(weight, "w")).from_(over))]
+    quotient = binary(exp.IntDiv, whole(bound2 << 2 * vector.bits), column("n"))
+    squares = exp.select(*keys, exp.alias_(quotient, "q")).from_(over)
+    return [(over, counted), (f"squares_{name}", squares), *roots(f"squares_{name}", name, keys)]
+
+
+def roots(source: str, name: str, keys: Sequence[exp.Expression]) -> list[tuple[str, exp.Select]]:
+    """w = ⌊√q⌋ from q < 2^52: the double root, corrected by one both ways so that it is exact on any engine."""
+    guess = cast(call("FLOOR", call("SQRT", cast(column("q"), "DOUBLE"))), "BIGINT")
+    guessed = exp.select(*keys, exp.alias_(cast(column("q"), "BIGINT"), "q"), exp.alias_(guess, "r")).from_(source)
+    return [
+        (f"guess_{name}", guessed),
+        (name, exp.select(*keys, exp.alias_(corrected(column("r"), column("q")), "w")).from_(f"guess_{name}")),
+    ]
+
+
+def corrected(root: exp.Expression, square: exp.Expression) -> exp.Expression:
+    """The root, one less if its square is too large, one more if the next square still fits."""
+    one = cast(text("1"), "BIGINT")
+    up = binary(exp.Add, root.copy(), one)
+    too_large = exp.GT(this=binary(exp.Mul, root.copy(), root.copy()), expression=square.copy())
+    fits = exp.LTE(this=binary(exp.Mul, up, up.copy()), expression=square.copy())
+    return choose([(too_large, binary(exp.Sub, root.copy(), one.copy())), (fits, up.copy())], root.copy())

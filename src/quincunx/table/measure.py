@@ -1,0 +1,109 @@
+"""What is measured: vectors of exact integers, one number for each group, with a proved distance between neighbours.
+
+For each unit u of protection and each vector, v_g ≥ 0 says how much of u falls into group g, and W_u is the largest
+integer weight ≤ 2^bits with W_u·‖v‖ ≤ C·2^bits. A measure adds up W_u times what each row contributes. See measure.md.
+Rows are those that remain after WHERE and that have a public key where keys are public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from quincunx.table.expression import Expression
+from quincunx.table.plan import Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vector:
+    """How the contribution of one unit is bounded.
+
+    kind: "rows": v_g is the number of u's rows in group g; "people": v_g = 1 if u has a row in g (for which `where`
+    is true), else 0. norm: 1 or 2. bound2: C², so that C itself may be a square root. bits: weights are integers up to
+    2^bits; 0 where every weight is proved to be one (v is a unit vector by the unit of protection itself).
+    """
+
+    kind: Literal["rows", "people"]
+    norm: Literal[1, 2]
+    bound2: Fraction
+    bits: int
+    where: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One integer for each group: Σ over rows of trunc(W·x / 2^(bits − fraction)), for measures of rows.
+
+    x is 1 for counts (of rows in which the argument, if there is one, is neither NULL nor infinite); for sums the row's
+    argument on its lattice, clip(⌊argument/step + 1/2⌋, low, high) − centre, 0 where it is NULL or infinite. x is 0
+    where `where` is not true; such a row still counts in v. low, high: in steps, after the map. A measure of people
+    adds W once for each unit present in the group. One lattice unit of the result stands for step / 2^fraction in the
+    data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in lattice units, between
+    the results of neighbouring datasets under the unit of protection.
+    """
+
+    vector: Vector
+    argument: Expression | None
+    where: Expression | None
+    counts: bool
+    step: Fraction
+    low: int
+    high: int
+    centre: int
+    fraction: int
+    sensitivity2: Fraction
+
+    @property
+    def unit(self) -> Fraction:
+        """What one lattice unit of the result stands for, in the data's unit."""
+        return self.step / 2**self.fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Unknown keys: each unit's different keys, at most `groups` of them by smallest hash, vote for themselves.
+
+    With t keys kept each counts ⌊2^bits / t⌋ (norm 1) or ⌊2^bits / √t⌋ (norm 2); one lattice unit stands for 2^−bits.
+    groups = 1: whole votes, bits = 0. people: how many units may change at once (the unit's group). sensitivity2: the
+    square of the largest distance between the votes of neighbouring datasets, in the norm, in whole votes: a distance
+    in lattice units is 2^bits times as long. Keys for which nobody votes are in no result.
+    """
+
+    norm: Literal[1, 2]
+    groups: int
+    bits: int
+    people: int
+    sensitivity2: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic:
+    """How one aggregate of the query is read off the measures.
+
+    numerator: index of its measure; denominator: for means, index of the count, whose ratio plus `centre` (in the
+    data's unit) is the mean. resolution: the published value is rounded to a whole multiple of it; 0 for means, which
+    are not rounded. low, high: bounds of the bounded statistic in the data's unit, for means; None elsewhere.
+    """
+
+    numerator: int
+    denominator: int | None
+    centre: Fraction
+    resolution: Fraction
+    low: Fraction | None
+    high: Fraction | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A question, planned: what the engine computes and what each number means. No private row was read.
+
+    statistics: one for each of the query's aggregates. biases: sentences, from the plan alone, on what the bounded
+    statistic may lack ("people with more than 20 rows are weighted down").
+    """
+
+    query: Query
+    measures: tuple[Measure, ...]
+    statistics: tuple[Statistic, ...]
+    selection: Selection | None
+    biases: tuple[str, ...]

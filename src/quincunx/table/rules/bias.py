@@ -1,0 +1,78 @@
+"""What the bounded statistic may lack, in sentences that follow from the plan alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from quincunx.numbers.exact import float_text
+from quincunx.table.expression import Column, Expression
+from quincunx.table.plan import Filter
+from quincunx.table.rules.draft import Draft
+
+
+def bias(draft: Draft) -> Draft:
+    """The same draft with its biases named, each once."""
+    sentences = (*_weights(draft), *_clips(draft), *_steps(draft), *_keys(draft))
+    return replace(draft, biases=tuple(dict.fromkeys(sentences)))
+
+
+def _weights(draft: Draft) -> Iterator[str]:
+    unit, limits = draft.schema.unit, draft.table.limits
+    who = "People" if unit.per is None else f"Person-{unit.per.period}s"
+    if any(measure.vector.kind == "rows" and measure.vector.bits for measure in draft.measures):
+        stated = [
+            f"{amount} {words}"
+            for amount, words in (
+                (limits.rows, "rows"),
+                (limits.groups, "groups"),
+                (limits.per_group, "rows in one group"),
+            )
+            if amount is not None
+        ]
+        yield f"{who} with more than {' or '.join(stated)} may be weighted down."
+    if any(measure.vector.kind == "people" and measure.vector.bits for measure in draft.measures):
+        yield f"{who} in more than {draft.groups} groups are weighted down."
+    if unit.key is not None:
+        where = unit.key if unit.per is None else f"{unit.key} or {unit.per.column}"
+        yield f"Rows without {where} are left out."
+
+
+def _clips(draft: Draft) -> Iterator[str]:
+    for column in _columns(draft):
+        declared = draft.table.column(column)
+        if declared is not None and declared.bounds is not None:
+            low, high = declared.bounds
+            yield f"Values of {declared.name} outside {_number(low)} to {_number(high)} are moved to the nearer bound."
+
+
+def _steps(draft: Draft) -> Iterator[str]:
+    for measure in draft.measures:
+        if measure.argument is not None and not measure.counts and measure.argument.type == "decimal":
+            yield f"Values that are summed are rounded to multiples of {_number(measure.step)}."
+
+
+def _keys(draft: Draft) -> Iterator[str]:
+    for key in draft.query.keys:
+        if key.values is not None:
+            yield f"Rows whose {key.name} is not among its public keys are left out."
+    if draft.selection is not None:
+        yield "Groups with few people are left out."
+        if draft.schema.unit.key is not None:
+            yield f"People in more than {draft.selection.groups} groups help to select only {draft.selection.groups}."
+
+
+def _columns(draft: Draft) -> list[str]:
+    """The columns that the question reads, in the table's order."""
+    query = draft.query
+    roots: list[Expression | None] = [key.expression for key in query.keys]
+    roots += [part for each in query.aggregates for part in (each.argument, each.where)]
+    if isinstance(query.rows, Filter):
+        roots.append(query.rows.condition)
+    used = {node.name.lower() for root in roots if root for node in root.walk() if isinstance(node, Column)}
+    return [column.name for column in draft.table.columns if column.name.lower() in used]
+
+
+def _number(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else float_text(value)

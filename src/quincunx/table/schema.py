@@ -1,0 +1,65 @@
+"""What the curator declares about tables. Nothing here is read from private values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.expression import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSchema:
+    """One column as it is seen by questions.
+
+    type: integer, decimal, text, date, timestamp or boolean. bounds: values are clipped to [low, high] where they are
+    read. step: the lattice on which the column's sums are taken, in the column's unit. keys: the public values, the
+    only ones that GROUP BY publishes; None: unknown.
+    """
+
+    name: str
+    type: str
+    bounds: tuple[Fraction, Fraction] | None = None
+    step: Fraction | None = None
+    keys: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of one unit of protection may count, in each question.
+
+    rows: of its rows; groups: of its different groups; per_group: of its rows in one group. None: no limit of this
+    kind. They bound by weighting, so no row is cut.
+    """
+
+    rows: int | None = None
+    groups: int | None = None
+    per_group: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSchema:
+    """One table: private ones have limits and the unit's key, public ones are anyone's to read."""
+
+    name: str
+    columns: tuple[ColumnSchema, ...]
+    limits: Limits = Limits()
+    public: bool = False
+
+    def column(self, name: str) -> ColumnSchema | None:
+        """The column of this name; names are compared without case, as SQL does."""
+        return next((column for column in self.columns if column.name.lower() == name.lower()), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """All tables of a dataset, and the unit of protection."""
+
+    tables: Mapping[str, TableSchema]
+    unit: AddRemove | Replace
+
+    def table(self, name: str) -> TableSchema | None:
+        """The table of this name, compared without case."""
+        return next((table for table in self.tables.values() if table.name.lower() == name.lower()), None)

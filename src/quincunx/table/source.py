@@ -1,0 +1,190 @@
+"""Tables and what their curator declares about them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from quincunx.errors import DataError, SpecificationError, UnavailableError
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.declaration import (
+    Declaration,
+    check_numbers,
+    distinct_names,
+    read_columns,
+    read_keys,
+    read_limits,
+)
+from quincunx.table.engines.connection import connect
+from quincunx.table.engines.keys import normal, python_value
+from quincunx.table.engines.piece import DIALECT, cast, decimal_parts
+from quincunx.table.engines.scan import inside, read
+from quincunx.table.expression import Value
+from quincunx.table.origin import Origin, find, type_of
+from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
+
+__all__ = ["Table", "public_digest", "schema"]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Table:
+    """A table: where its rows are, and what is declared about them.
+
+    source: a pandas or Polars frame (also lazy), an Arrow table, a DuckDB relation, or the path of a Parquet or CSV
+    file. limits: how much of one person may count in a question: rows, groups, per_group. columns: name →
+    {"type", "bounds", "step", "keys"}, each optional. public: anyone may read it; it has no limits.
+    """
+
+    origin: Origin
+    limits: Limits
+    columns: Mapping[str, Declaration]
+    public: bool
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        source: object,
+        *,
+        limits: Mapping[str, object] | None = None,
+        columns: Mapping[str, Mapping[str, object]] | None = None,
+        public: bool = False,
+    ) -> None:
+        declared = read_columns(columns or {})
+        origin, notes = find(source, {name: each.type for name, each in declared.items()})
+        known = {name.lower() for name, _ in origin.fields}
+        for name in declared:
+            if name.lower() not in known:
+                hint = f"Its columns are {', '.join(each for each, _ in origin.fields)}."
+                raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
+        if public and limits:
+            hint = "Leave limits out: a public table holds nobody's secrets."
+            raise DataError("a public table has no limits", where="limits", hint=hint)
+        object.__setattr__(self, "origin", origin)
+        object.__setattr__(self, "limits", read_limits(limits or {}))
+        object.__setattr__(self, "columns", declared)
+        object.__setattr__(self, "public", public)
+        object.__setattr__(self, "notes", notes)
+
+    def __repr__(self) -> str:
+        # The frame itself may be private; its shape too.
+        return f"Table(kind={self.kind!r}, public={self.public})"
+
+    @property
+    def kind(self) -> str:
+        """pandas, polars, polars-lazy, arrow, duckdb, parquet or csv."""
+        return self.origin.kind
+
+    def schema(self, name: str, tables: Mapping[str, Table]) -> TableSchema:
+        """What questions see of this table; keys that name a column of a public table are read from it."""
+        columns = []
+        for column, each in zip(self._columns(name), self._declarations(), strict=True):
+            keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
+            columns.append(replace(column, keys=keys))
+        return TableSchema(name=name, columns=tuple(columns), limits=self.limits, public=self.public)
+
+    def _declarations(self) -> list[Declaration]:
+        declared = {column.lower(): each for column, each in self.columns.items()}
+        return [declared.get(column.lower(), Declaration()) for column, _ in self.origin.fields]
+
+    def _columns(self, name: str) -> list[ColumnSchema]:
+        """The visible columns without their keys."""
+        found = []
+        for (column, storage), each in zip(self.origin.fields, self._declarations(), strict=True):
+            kind = each.type or type_of(storage) or "text"
+            check_numbers(f"{name}.{column}", kind, each)
+            parts = decimal_parts(storage)
+            if kind == "decimal" and parts is not None and each.bounds is not None:
+                low, high = inside(each.bounds, parts)
+                if low > high:
+                    where = f"{name}.columns.{column}.bounds"
+                    raise DataError("no value of the column lies between the bounds", where=where, got=storage)
+            found.append(ColumnSchema(name=column, type=kind, bounds=each.bounds, step=each.step))
+        return found
+
+    def values(self, name: str) -> list[Value]:
+        """All values of one column of a public table, in its order."""
+        listed = self._columns("table") if self.public else []
+        found = next((column for column in listed if column.name.lower() == name.lower()), None)
+        if found is None:
+            hint = "Name a column of a public table."
+            raise DataError(f"no public column {name!r}", where="Table.values", hint=hint)
+        storage = dict(self.origin.fields)[found.name]
+        select = exp.select(exp.alias_(normal(read(found, storage)).sql, "v")).from_(self.origin.relation())
+        return [python_value(row[0]) for row in self._rows(select)]
+
+    def digest(self) -> str:
+        """SHA-256 of the visible columns and all rows of a public table, in their order."""
+        if not self.public:
+            raise DataError("only public tables have a digest", where="Table.digest")
+        described = self._columns("table")
+        storage = dict(self.origin.fields)
+        chosen = [exp.alias_(cast(read(each, storage[each.name]).sql, "VARCHAR"), each.name) for each in described]
+        hashed = hashlib.sha256(repr([(each.name, each.type) for each in described]).encode())
+        for row in self._rows(exp.select(*chosen).from_(self.origin.relation())):
+            hashed.update(repr(row).encode())
+        return hashed.hexdigest()
+
+    def _rows(self, select: exp.Select) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] | None = None
+        connection = connect(self.origin.paths)
+        try:
+            self.origin.attach(connection)
+            rows = connection.execute(select.sql(dialect=DIALECT)).fetchall()
+        except duckdb.Error:
+            rows = None
+        finally:
+            connection.close()
+        if rows is None:
+            raise UnavailableError("a public table cannot be read", where="Table", got=self.kind)
+        return rows
+
+
+def schema(tables: Mapping[str, Table], unit: AddRemove | Replace) -> Schema:
+    """The schema of all tables. Private tables must hold the unit's key, and its period's column where it has one."""
+    names = distinct_names(list(tables), "tables")
+    found = {name: tables[name].schema(name, tables) for name in names}
+    for table in found.values():
+        if not table.public:
+            _check_unit(table, unit)
+    if all(table.public for table in found.values()):
+        raise DataError("no table is private", where="tables", hint="Leave public out for the table with the people.")
+    return Schema(tables=found, unit=unit)
+
+
+def public_digest(tables: Mapping[str, Table]) -> str:
+    """SHA-256 over the names and digests of all public tables, whatever their order."""
+    digests = sorted((name.lower(), table.digest()) for name, table in tables.items() if table.public)
+    return hashlib.sha256(repr(digests).encode()).hexdigest()
+
+
+def _check_unit(table: TableSchema, unit: AddRemove | Replace) -> None:
+    period = None if unit.per is None else unit.per.column
+    for name in (unit.key, period):
+        if name is None:
+            continue
+        column = table.column(name)
+        if column is None:
+            hint = "Name the column that identifies a person; a column of objects needs a declared type."
+            raise SpecificationError(f"table {table.name!r} has no column {name!r} to protect", where="unit", hint=hint)
+        if name == period and column.type not in ("date", "timestamp"):
+            hint = "Choose a column of type date or timestamp."
+            raise SpecificationError(f"column {name!r} has no calendar", where="unit", got=column.type, hint=hint)
+
+
+def _keys(where: str, declared: Declaration, kind: str, tables: Mapping[str, Table]) -> tuple[Value, ...] | None:
+    if declared.keys is None:
+        return None
+    if not isinstance(declared.keys, str):
+        return read_keys(declared.keys, kind, where)
+    table, dot, column = declared.keys.rpartition(".")
+    named = next((each for name, each in tables.items() if name.lower() == table.lower()), None)
+    if not dot or named is None or not named.public:
+        hint = 'Write a list, or "table.column" of a table that is declared public.'
+        raise DataError("the keys are no public column", where=where, got=repr(declared.keys), hint=hint)
+    different = dict.fromkeys(value for value in named.values(column) if value is not None)
+    return read_keys(list(different), kind, where)

@@ -1,0 +1,73 @@
+"""The names of functions: which operator each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlglot import exp
+
+# Function → operator, and the node's parts in the order of the operator's arguments.
+ARGUMENTS: Final[Mapping[type[exp.Expr], tuple[str, tuple[str, ...]]]] = {
+    exp.Abs: ("abs", ("this",)),
+    exp.Floor: ("floor", ("this",)),
+    exp.Ceil: ("ceil", ("this",)),
+    exp.Least: ("least", ("this", "expressions")),
+    exp.Greatest: ("greatest", ("this", "expressions")),
+    exp.Coalesce: ("coalesce", ("this", "expressions")),
+    exp.Nullif: ("nullif", ("this", "expression")),
+    exp.Upper: ("upper", ("this",)),
+    exp.Lower: ("lower", ("this",)),
+    exp.Length: ("length", ("this",)),
+    exp.Left: ("left", ("this", "expression")),
+    exp.Right: ("right", ("this", "expression")),
+    exp.Substring: ("substring", ("this", "start", "length")),
+    exp.Concat: ("concat", ("expressions",)),
+    exp.Replace: ("replace", ("this", "expression", "replacement")),
+    exp.StartsWith: ("starts_with", ("this", "expression")),
+    exp.EndsWith: ("ends_with", ("this", "expression")),
+    exp.Contains: ("contains", ("this", "expression")),
+}
+
+# Function of a date → the part that it takes.
+PARTS: Final[Mapping[type[exp.Expr], str]] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Week: "week",
+    exp.WeekOfYear: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeek: "dow",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfYear: "doy",
+    exp.Hour: "hour",
+    exp.Minute: "minute",
+    exp.Second: "second",
+}
+
+# Functions that the parser knows by name only.
+NAMED: Final[Mapping[str, str]] = {
+    "clamp": "clamp",
+    "date_part": "date_part",
+    "datepart": "date_part",
+    "doy": "part:doy",
+    "weekday": "part:dow",
+    "dow": "part:dow",
+    "prefix": "starts_with",
+    "suffix": "ends_with",
+}
+
+_SYNONYMS: Final[Mapping[str, str]] = {
+    "dayofweek": "dow",
+    "weekday": "dow",
+    "dayofyear": "doy",
+    "dayofmonth": "day",
+    "weekofyear": "week",
+}
+
+
+def part_name(written: str) -> str:
+    """The name of a date part, as operators know it."""
+    lower = written.lower()
+    return _SYNONYMS.get(lower, lower)

@@ -1,0 +1,177 @@
+"""Why a node of the parser's tree is refused, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from sqlglot import exp
+
+Reason: TypeAlias = tuple[str, str]
+
+_CLOCK: Final = (
+    "the clock is no part of the data: the same question must have the same answer",
+    "Write the date, as in DATE '2024-02-29'.",
+)
+_CHANCE: Final = (
+    "a result must be a fixed function of each row",
+    "Leave randomness out; the noise is added by the mechanism.",
+)
+_SETTING: Final = ("this depends on the server, not on the data", "Leave it out.")
+_INNER: Final = (
+    "a subquery here would look at the rows of other people",
+    "Only FROM may hold a subquery, and it may only choose columns and rows.",
+)
+_SINGLE: Final = (
+    "this aggregate shows the value of a single row",
+    "The aggregates are COUNT, SUM and AVG.",
+)
+_AGGREGATE: Final = ("this aggregate is not on the list", "The aggregates are COUNT, SUM and AVG.")
+_NESTED: Final = ("lists and structs are not understood", "Use columns of single values.")
+_PATTERN: Final = ("regular expressions are not understood", "Write LIKE, STARTS_WITH, ENDS_WITH or CONTAINS.")
+_JOIN: Final = ("a question is about one table: joins are not understood", "Ask about each table by itself.")
+_GROUPING: Final = ("groups of several kinds are not understood", "Ask one question for each GROUP BY.")
+_PARAMETER: Final = ("parameters are not understood", "Write the value itself into the question.")
+_PIVOT: Final = ("PIVOT is not understood", "Use GROUP BY.")
+_SAMPLE: Final = ("samples are not understood", "Ask about all rows.")
+_FUNCTION: Final = (
+    "this function is not on the list of those that are fixed, total and bounded",
+    "The reference page of the accepted SQL lists them.",
+)
+
+# The first class that fits decides, so that special ones stand before general ones.
+NODES: Final[tuple[tuple[tuple[type[exp.Expr], ...], Reason], ...]] = (
+    ((exp.Window,), ("window functions compare rows of different people", "Use GROUP BY with an aggregate.")),
+    ((exp.SetOperation,), ("questions cannot be joined by UNION, EXCEPT or INTERSECT", "Ask one question for each.")),
+    ((exp.Join, exp.Lateral), _JOIN),
+    ((exp.Exists, exp.Any, exp.All, exp.Subquery, exp.Select), _INNER),
+    ((exp.Pivot,), _PIVOT),
+    ((exp.TableSample,), _SAMPLE),
+    ((exp.Rollup, exp.Cube, exp.GroupingSets), _GROUPING),
+    ((exp.Placeholder, exp.Parameter, exp.SessionParameter), _PARAMETER),
+    ((exp.Rand, exp.Randn, exp.Uuid), _CHANCE),
+    (
+        (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentDatetime, exp.Localtime),
+        _CLOCK,
+    ),
+    ((exp.CurrentUser, exp.CurrentVersion, exp.CurrentSchema, exp.CurrentCatalog), _SETTING),
+    (
+        (exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.Median, exp.Mode),
+        _SINGLE,
+    ),
+    ((exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup), _AGGREGATE),
+    ((exp.AggFunc,), _AGGREGATE),
+    ((exp.RegexpLike, exp.RegexpILike, exp.RegexpExtract, exp.RegexpReplace, exp.SimilarTo, exp.Glob), _PATTERN),
+    ((exp.Escape,), ("LIKE with ESCAPE is not understood", "Write CONTAINS for a text with % or _ in it.")),
+    ((exp.Collate,), ("collations depend on the server's settings", "Compare LOWER(x) with a text.")),
+    (
+        (exp.Lambda, exp.Kwarg, exp.PropertyEQ),
+        ("functions of functions are not understood", "Write the expression itself."),
+    ),
+    (
+        (exp.Array, exp.Struct, exp.Bracket, exp.Tuple, exp.Map, exp.Explode, exp.Unnest, exp.JSONExtract, exp.Dot),
+        _NESTED,
+    ),
+    (
+        (exp.Interval,),
+        ("intervals of time are not understood", "Compare with a date, or group by DATE_TRUNC or a date part."),
+    ),
+    ((exp.Pow,), ("powers are not understood", "Multiply: x * x.")),
+    ((exp.Values,), ("a list of values is no private table", "Name a private table in FROM.")),
+    ((exp.ReadCSV, exp.ReadParquet), ("a question reads declared tables only, no files", "Name a table in FROM.")),
+    ((exp.DataTypeParam,), ("types with a size are not understood", "Write BIGINT, DOUBLE or VARCHAR.")),
+    (
+        (exp.ByteString, exp.HexString, exp.BitString, exp.RawString),
+        ("this kind of text is not understood", "Write '…'."),
+    ),
+    ((exp.Columns, exp.PositionalColumn), ("columns must be named one by one", "Write their names.")),
+    ((exp.Try,), ("TRY is not needed: every operator gives NULL where it has no result", "Leave TRY out.")),
+    ((exp.Var,), ("this word is not understood here", "Name a column or an aggregate.")),
+    ((exp.Func,), _FUNCTION),
+)
+
+# (node, part) → why that part of an otherwise accepted node is refused.
+PARTS: Final[dict[tuple[str, str], Reason]] = {
+    ("Select", "distinct"): ("SELECT DISTINCT shows which values exist", "Use GROUP BY and add COUNT(*)."),
+    ("Select", "joins"): _JOIN,
+    ("Select", "laterals"): _JOIN,
+    ("Select", "sample"): _SAMPLE,
+    ("Table", "sample"): _SAMPLE,
+    ("Subquery", "sample"): _SAMPLE,
+    ("Select", "qualify"): ("QUALIFY compares rows of different people", "Use HAVING on an aggregate."),
+    ("Select", "windows"): ("window functions compare rows of different people", "Use GROUP BY with an aggregate."),
+    ("Select", "locks"): ("a question changes and locks nothing", "Leave FOR UPDATE out."),
+    ("Select", "into"): ("a question stores nothing", "Leave INTO out."),
+    ("Select", "pivots"): _PIVOT,
+    ("Table", "pivots"): _PIVOT,
+    ("Subquery", "pivots"): _PIVOT,
+    ("Table", "joins"): _JOIN,
+    ("Subquery", "joins"): _JOIN,
+    ("Table", "db"): ("a table is named by one word", "Write the name under which it was declared."),
+    ("Table", "catalog"): ("a table is named by one word", "Write the name under which it was declared."),
+    ("Column", "db"): ("a column is named by at most two words", "Write table.column."),
+    ("Column", "catalog"): ("a column is named by at most two words", "Write table.column."),
+    ("Group", "all"): ("GROUP BY ALL is not understood", "List what to group by."),
+    ("Group", "rollup"): _GROUPING,
+    ("Group", "cube"): _GROUPING,
+    ("Group", "grouping_sets"): _GROUPING,
+    ("With", "recursive"): ("recursive queries are not understood", "Leave RECURSIVE out."),
+    ("CTE", "materialized"): ("the engine decides what it materialises", "Leave MATERIALIZED out."),
+    ("Limit", "limit_options"): ("LIMIT takes a number of rows", "Write a whole number."),
+    ("In", "query"): _INNER,
+    ("In", "field"): ("IN takes a list in brackets", "Write x IN (1, 2, 3)."),
+    ("Between", "symmetric"): ("BETWEEN SYMMETRIC is not understood", "Write the smaller bound first."),
+    ("Count", "expressions"): ("COUNT takes one column", "Write one COUNT for each column."),
+    ("Star", "except_"): ("columns must be named one by one here", "List the columns that you want."),
+    ("Star", "replace"): ("columns must be named one by one here", "List the columns that you want."),
+    ("Star", "rename"): ("columns must be named one by one here", "List the columns that you want."),
+    ("Trim", "expression"): ("TRIM removes blanks only", "Write TRIM(x)."),
+    ("Order", "this"): ("the order of rows inside an aggregate is not understood", "Leave ORDER BY out."),
+    ("DataType", "expressions"): ("types with a size are not understood", "Write BIGINT, DOUBLE or VARCHAR."),
+    ("DataType", "nested"): _NESTED,
+    ("Ceil", "decimals"): ("CEIL takes one argument", "Write ROUND(x, digits)."),
+    ("Floor", "decimals"): ("FLOOR takes one argument", "Write ROUND(x, digits)."),
+}
+
+# Node, or node.part → the words to underline where the parser marks no place.
+WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "Select.distinct": ("DISTINCT",),
+    "Select.locks": ("FOR",),
+    "Group.all": ("ALL",),
+    "With.recursive": ("RECURSIVE",),
+    "CTE.materialized": ("MATERIALIZED",),
+    "Between.symmetric": ("SYMMETRIC",),
+    "Placeholder": ("?", "$", ":"),
+    "CurrentDate": ("CURRENT_DATE", "TODAY"),
+    "CurrentTime": ("CURRENT_TIME",),
+    "CurrentTimestamp": ("CURRENT_TIMESTAMP",),
+    "CurrentUser": ("CURRENT_USER",),
+    "Collate": ("COLLATE",),
+    "JSON": ("JSON",),
+}
+
+# Functions that the parser knows by name only, and that deserve their own reason.
+NAMES: Final[dict[str, Reason]] = {
+    "now": _CLOCK,
+    "today": _CLOCK,
+    "get_current_timestamp": _CLOCK,
+    "transaction_timestamp": _CLOCK,
+    "current_localtimestamp": _CLOCK,
+    "getenv": _SETTING,
+    "current_setting": _SETTING,
+    "version": _SETTING,
+    "nextval": _CHANCE,
+    "setseed": _CHANCE,
+    "histogram": _AGGREGATE,
+    "list": _AGGREGATE,
+    "row": _NESTED,
+}
+
+
+def why(node: exp.Expr) -> Reason:
+    """The reason for a node that is not listed."""
+    if isinstance(node, exp.Anonymous):
+        return NAMES.get(node.name.lower(), _FUNCTION)
+    for classes, reason in NODES:
+        if isinstance(node, classes):
+            return reason
+    return "this part of the question is not on the list of what is understood", "Leave it out."

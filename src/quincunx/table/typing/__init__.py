@@ -1,0 +1,1 @@
+"""Typing rules of operators: type, NULL, bounds and step of a result, proved from those of its arguments."""

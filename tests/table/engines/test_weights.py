@@ -1,0 +1,61 @@
+"""Weights from the engine against their definition, at sizes that no list of rows could hold."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+from quincunx.table.engines.piece import column
+from quincunx.table.engines.weights import over_groups, over_rows, roots
+from quincunx.table.measure import Vector
+from tests.table.reference import weight
+
+
+def computed(relations: list[tuple[str, exp.Select]], base: tuple[str, str], name: str) -> dict[int, int]:
+    select = exp.select(column("o0"), column("w")).from_(name)
+    for each, relation in relations:
+        select = select.with_(each, as_=relation)
+    sql = select.sql(dialect="duckdb").replace("WITH ", f"WITH {base[0]} AS ({base[1]}), ", 1)
+    return dict(duckdb.connect().execute(sql).fetchall())
+
+
+@pytest.mark.parametrize(("norm", "bound2"), [(1, 1), (1, 4), (1, 400), (2, 1), (2, 4), (2, 6), (2, 400), (2, 2**40)])
+def test_row_weights_are_the_largest_that_fit(norm: int, bound2: int) -> None:
+    vector = Vector(kind="rows", norm=norm, bound2=Fraction(bound2), bits=20)  # type: ignore[arg-type]
+    shapes = {1: [1], 2: [3, 1], 3: [20], 4: [21], 5: [7] * 9, 6: [5000], 7: [1] * 401, 8: [2, 3, 5, 7, 11]}
+    rows = "UNION ALL ".join(
+        f"SELECT {who} AS o0, {g} AS g FROM range({count}) " for who, v in shapes.items() for g, count in enumerate(v)
+    )
+    heavy = computed(over_rows(vector, ["o0"], ["g"]), ("kept", rows), "heavy")
+    for who, v in shapes.items():
+        wanted = weight(vector, v)
+        assert heavy.get(who, 2**20) == wanted, v
+        # Only those over the limit are in the relation.
+        assert (who in heavy) == (wanted < 2**20)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_group_weights_are_the_largest_that_fit(norm: int) -> None:
+    vector = Vector(kind="people", norm=norm, bound2=Fraction(9 if norm == 1 else 3), bits=20)  # type: ignore[arg-type]
+    groups = " UNION ALL ".join(f"SELECT {who} AS o0, range AS g FROM range({who})" for who in range(1, 60))
+    heavy = computed(over_groups(vector, ["o0"], "present", "light"), ("present", groups), "light")
+    assert {who: heavy.get(who, 2**20) for who in range(1, 60)} == {
+        who: weight(vector, [1] * who) for who in range(1, 60)
+    }
+
+
+def test_roots_are_exact_around_squares() -> None:
+    source = random.Random("roots")
+    bases = [*range(40), *(source.randrange(2**26) for _ in range(2_000)), 2**26 - 1]
+    squares = sorted({base * base + off for base in bases for off in (-1, 0, 1) if base * base + off >= 0})
+    values = ", ".join(f"({square})" for square in squares)
+    given = exp.select(exp.alias_(column("v"), "o0"), exp.alias_(column("v"), "q")).from_("given")
+    relations = [("squares", given), *roots("squares", "root", [column("o0")])]
+    found = computed(relations, ("given", f"SELECT v FROM (VALUES {values}) AS t(v)"), "root")
+    assert len(found) == len(squares)
+    for square, w in found.items():
+        assert w * w <= square < (w + 1) * (w + 1)

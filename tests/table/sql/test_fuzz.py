@@ -1,0 +1,238 @@
+"""Mutated questions: no crash, no hang, no foreign text in an error, and nothing accepted that is not on the list.
+
+What is accepted is parsed again and walked with a list of its own, written without looking at the product's.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections import Counter
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from quincunx.errors import QueryError, RefusalError
+from quincunx.table.expression import Call, Column, Expression, GroupKey, Literal, Measured
+from quincunx.table.operators import OPERATORS
+from quincunx.table.plan import Filter, Project, Query, Relation, Scan
+from quincunx.table.sql import read
+from tests.table.sql import test_reader, test_scalar
+from tests.table.sql.refusals import PATH, blocks
+from tests.table.sql.visits import SCHEMA, VISITS
+
+CORPUS = [
+    *test_reader.READ,
+    *(f"SELECT COUNT(*) FROM visits WHERE ({sql}) IS NOT NULL" for sql in test_scalar.READ),
+    *(f"SELECT {sql} AS k, COUNT(*) AS n, SUM(age) FROM visits GROUP BY k" for sql in test_scalar.READ),
+    *(question for question, _ in blocks(PATH.read_text("utf-8"))),
+]
+_WORDS = re.compile(r"'[^']*'|\"[^\"]*\"|\w+|<=|>=|<>|!=|\|\||::|//|\s+|.", re.DOTALL)
+POOL = [
+    *sorted({word for sql in CORPUS for word in _WORDS.findall(sql) if word.strip()}),
+    *"(),;.*-+'\"[]{}?$:#@\\\x07\u202eé😀",
+    *("OVER", "LATERAL", "UNNEST", "PIVOT", "EXCEPT", "UNION", "ALL", "ANY", "SOME", "RETURNING", "INTO", "RECURSIVE"),
+    *("pg_sleep(1)", "read_text('x')", "glob('*')", "current_setting('x')", "nextval('s')", "1e999", "0x10", ".5."),
+]
+
+# An independent list: what may occur in an accepted question.
+_LISTED = (
+    "Select From Table TableAlias Identifier Column Star Alias Where Group Having Order Ordered Limit Offset "
+    "With CTE Subquery Paren Literal Null Boolean Var Count Sum Avg Distinct Filter Add Sub Mul Div IntDiv Mod "
+    "Neg Abs Floor Ceil Round Least Greatest And Or Not EQ NEQ LT LTE GT GTE Is NullSafeEQ NullSafeNEQ Between "
+    "In Like ILike Case If Coalesce Nullif Cast TryCast DataType Extract TimestampTrunc DateTrunc Year Quarter "
+    "Month Week WeekOfYear Day DayOfMonth DayOfWeek DayOfWeekIso DayOfYear Hour Minute Second Upper Lower "
+    "Length Trim Left Right Substring Concat DPipe Replace StartsWith EndsWith Contains Anonymous "
+)
+NODES = set(_LISTED.split())
+ANONYMOUS = {"clamp", "date_part", "datepart", "doy", "weekday", "dow", "prefix", "suffix"}
+# Words of parsers, engines and interpreters.
+FOREIGN = re.compile(
+    r"sqlglot|duckdb|Traceback|Expect|Unexpected|Line \d|Col:|Binder|Catalog|Parser Error|Conversion Error|\x1b|"
+    r"object at 0x|TokenType|<class|NoneType|list index|not supported",
+)
+
+
+def kind_of(word: str) -> str:
+    """A column, another word, a number, a text, an operator or another sign."""
+    if word[0] in "'\"":
+        return "text"
+    if word[0].isdigit():
+        return "number"
+    if not (word[0].isalpha() or word[0] == "_"):
+        return "operator" if word[0] in "+-*/%=<>!|" else "sign"
+    return "column" if VISITS.column(word) else "word"
+
+
+ALIKE = {kind: [word for word in POOL if kind_of(word) == kind] for kind in map(kind_of, POOL)}
+# Whole expressions that may stand where a column stands.
+INSIDE = [f"({sql})" for sql in test_scalar.READ]
+
+
+def mutated(draw: random.Random) -> str:
+    """A question of the corpus with a few changes: mostly a word for one of its kind, sometimes anything anywhere."""
+    words = _WORDS.findall(draw.choice(CORPUS))
+    for _ in range(draw.choice([1, 1, 1, 1, 2, 2, 3, 5])):
+        solid = [place for place, word in enumerate(words) if word.strip()]
+        place = draw.choice(solid) if solid else 0
+        change = draw.random()
+        if change < 0.4:
+            alike = [at for at in solid if kind_of(words[at]) not in ("word", "sign")] or solid or [0]
+            place = draw.choice(alike)
+            words[place : place + 1] = [draw.choice(ALIKE[kind_of(words[place])] if solid else POOL)]
+        elif change < 0.5 and solid:
+            words[place] = draw.choice(ALIKE[kind_of(words[place])])
+        elif change < 0.65 and solid:
+            columns = [at for at in solid if kind_of(words[at]) == "column"]
+            words[draw.choice(columns or solid)] = draw.choice(INSIDE)
+        elif change < 0.72 and solid:
+            words[place] = draw.choice(POOL)
+        elif change < 0.78:
+            words.insert(place, f" {draw.choice(POOL)} ")
+        elif change < 0.84 and solid:
+            del words[place]
+        elif change < 0.88:
+            words[place:place] = words[place : place + draw.randint(1, 6)]
+        elif change < 0.92:
+            other = _WORDS.findall(draw.choice(CORPUS))
+            start = draw.randrange(len(other))
+            words[place:place] = [" ", *other[start : start + draw.randint(1, 12)], " "]
+        elif change < 0.96 and solid:
+            other_place = draw.choice(solid)
+            words[place], words[other_place] = words[other_place], words[place]
+        else:
+            text = "".join(words)
+            at = draw.randrange(len(text) + 1)
+            character = chr(draw.choice([draw.randrange(32, 127), draw.randrange(1, 0x3000)]))
+            words = _WORDS.findall(text[:at] + character + text[at:])
+    return "".join(words)
+
+
+def outcome(sql: str) -> tuple[str, Query | None]:
+    """accepted, refused, mistaken or unparsed; anything else is a crash, which pytest shows."""
+    try:
+        return "accepted", read(sql, SCHEMA)
+    except (QueryError, RefusalError) as error:
+        if FOREIGN.search(str(error).replace(error.excerpt, "")):
+            raise AssertionError(f"foreign text for {sql!r}: {error}") from error
+        if error.sql and not 0 <= error.start <= error.end <= len(sql):
+            raise AssertionError(f"the place is outside of {sql!r}") from error
+        if re.search(r"grammar of SQL|divided into words|nested at most|is one SELECT|is empty", error.what):
+            return "unparsed", None
+        return ("refused" if isinstance(error, RefusalError) else "mistaken"), None
+
+
+def complaint(sql: str) -> str:
+    """What an accepted question contains that it must not; empty where nothing."""
+    trees = [tree for tree in sqlglot.parse(sql, dialect="duckdb") if tree is not None]
+    if len(trees) != 1 or not isinstance(trees[0], exp.Select):
+        return "not one SELECT"
+    top = trees[0]
+    for node in top.walk():
+        name = type(node).__name__
+        if name not in NODES:
+            return name
+        if isinstance(node, exp.Anonymous) and node.name.lower() not in ANONYMOUS:
+            return node.name
+        if isinstance(node, exp.Select):
+            bad = {key for key, value in node.args.items() if value} - {
+                *("expressions", "from_", "where", "with_"),
+                *(("group", "having", "order", "limit", "offset") if node is top else ()),
+            }
+            if bad:
+                return f"SELECT with {bad}"
+            if node is not top and not isinstance(node.parent, exp.Subquery | exp.CTE):
+                return "a subquery outside of FROM"
+        if isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.From | exp.Subquery | exp.CTE):
+            return "a subquery outside of FROM"
+        if isinstance(node, exp.Count | exp.Sum | exp.Avg):
+            if node.find_ancestor(exp.Count, exp.Sum, exp.Avg) or node.find_ancestor(exp.Subquery, exp.CTE, exp.Where):
+                return "an aggregate in the wrong place"
+            counted = node.find(exp.Distinct)
+            if counted and [each.sql().split(".")[-1].lower() for each in counted.expressions] != ["person_id"]:
+                renamed = "person_id" in sql.lower()
+                return "" if renamed else "a distinct count of something else"
+        if isinstance(node, exp.Table) and node.args.get("db"):
+            return "a qualified table"
+    return ""
+
+
+def relations(rows: Relation) -> list[Expression]:
+    """All expressions of a plan's rows; only three kinds of node may be there, on the private table."""
+    if isinstance(rows, Scan):
+        assert rows.table == VISITS.name
+        return []
+    if isinstance(rows, Filter):
+        return [*relations(rows.source), rows.condition]
+    assert isinstance(rows, Project)
+    return [*relations(rows.source), *(each for _, each in rows.columns)]
+
+
+def check_plan(found: Query) -> None:
+    """Rows know columns only, published expressions know published values and keys only; everything is typed."""
+    assert found.aggregates
+    inner = relations(found.rows) + [key.expression for key in found.keys]
+    inner += [part for each in found.aggregates for part in (each.argument, each.where) if part is not None]
+    outer = [output.expression for output in found.outputs] + [each.expression for each in found.order]
+    outer += [found.having] if found.having is not None else []
+    for expressions, leaves in ((inner, (Column, Literal)), (outer, (Measured, GroupKey, Literal))):
+        for expression in expressions:
+            for part in expression.walk():
+                assert part.type in ("integer", "decimal", "text", "date", "timestamp", "boolean")
+                assert isinstance(part, (Call, *leaves))
+                assert not isinstance(part, Call) or part.operator in OPERATORS
+                assert not isinstance(part, Measured) or part.index < len(found.aggregates)
+                assert not isinstance(part, GroupKey) or part.index < len(found.keys)
+
+
+def test_mutated_questions(full: bool) -> None:
+    draw = random.Random(4)
+    tally: Counter[str] = Counter()
+    total = 100_000 if full else 20_000
+    slowest, started = 0.0, time.perf_counter()
+    for _ in range(total):
+        sql = mutated(draw)
+        before = time.perf_counter()
+        kind, found = outcome(sql)
+        slowest = max(slowest, time.perf_counter() - before)
+        tally[kind] += 1
+        if found is not None:
+            assert complaint(sql) == "", sql
+            check_plan(found)
+    parsed = total - tally["unparsed"]
+    print(
+        f"{total:,} strings in {time.perf_counter() - started:.0f} s: {parsed / total:.0%} parsed, "
+        f"{tally['accepted'] / total:.0%} accepted, {tally['refused'] / total:.0%} refused, "
+        f"{tally['mistaken'] / total:.0%} mistaken; slowest {slowest * 1000:.0f} ms"
+    )
+    assert parsed >= 0.2 * total
+    assert tally["accepted"] >= 0.05 * total
+    # A hang would be minutes; a busy machine may well take a second.
+    assert slowest < 30
+
+
+def test_noise_is_not_understood() -> None:
+    draw = random.Random(5)
+    for _ in range(500):
+        sql = "".join(chr(draw.choice([draw.randrange(1, 128), draw.randrange(1, 0xD800)])) for _ in range(40))
+        assert outcome(sql)[0] != "accepted"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT MIN(age) FROM visits",
+        "SELECT COUNT(*) FROM visits JOIN regions USING (region)",
+        "SELECT COUNT(*) FROM visits WHERE age IN (SELECT age FROM visits)",
+        "SELECT SUM(AVG(age)) FROM visits",
+        "SELECT COUNT(DISTINCT region) FROM visits",
+        "SELECT frobnicate(age) FROM visits",
+        "SELECT COUNT(*) FROM (SELECT age FROM visits LIMIT 3) AS s",
+        "SELECT COUNT(*) FROM other.visits",
+        "SELECT 1; SELECT 2",
+    ],
+)
+def test_the_independent_walker_complains(sql: str) -> None:
+    assert complaint(sql) != ""
