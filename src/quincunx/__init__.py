@@ -9,17 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quincunx import errors, finite, loss, meaning, mechanisms, noise, numbers
+    from quincunx import audit, chart, errors, finite, invariant, ledger, loss, meaning, mechanisms, noise, numbers
     from quincunx.loss import Loss
+    from quincunx.release import Session
     from quincunx.spec import Specification, domain, scope, standard, unit
+    from quincunx.table import Table
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
     "Loss": ("quincunx.loss", "Loss"),
+    "Session": ("quincunx.release", "Session"),
     "Specification": ("quincunx.spec", "Specification"),
+    "Table": ("quincunx.table", "Table"),
+    "audit": ("quincunx.audit", None),
+    "chart": ("quincunx.chart", None),
     "domain": ("quincunx.spec.domain", None),
     "errors": ("quincunx.errors", None),
     "finite": ("quincunx.finite", None),
+    "invariant": ("quincunx.invariant", None),
+    "ledger": ("quincunx.ledger", None),
     "loss": ("quincunx.loss", None),
     "meaning": ("quincunx.meaning", None),
     "mechanisms": ("quincunx.mechanisms", None),
@@ -34,10 +42,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Loss",
+    "Session",
     "Specification",
+    "Table",
+    "audit",
+    "chart",
     "domain",
     "errors",
     "finite",
+    "invariant",
+    "ledger",
     "loss",
     "meaning",
     "mechanisms",

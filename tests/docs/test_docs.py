@@ -29,6 +29,15 @@ Pages = Mapping[str, str]
 # Modules whose reference goes on in a page of its own.
 CONTINUED = {"loss": ["filters"]}
 REFERENCE = {
+    "audit": ["quincunx.audit"],
+    "census": ["quincunx.invariant.census"],
+    "chart": ["quincunx.chart"],
+    "invariant": ["quincunx.invariant"],
+    "ledger": ["quincunx.ledger"],
+    "release": ["quincunx.release"],
+    "sample": ["quincunx.sample"],
+    "sql": ["quincunx.table.sql"],
+    "table": ["quincunx.table.source", "quincunx.table.engines", "quincunx.table.rules"],
     "sensitivity": ["quincunx.mechanisms.sensitivity"],
     "errors": ["quincunx.errors"],
     "numbers": ["quincunx.numbers"],

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import typer
 
-from quincunx.cli import account, calibrate, demo, error, noise, spec
+from quincunx.cli import (
+    account,
+    calibrate,
+    census,
+    check,
+    demo,
+    error,
+    explain,
+    init,
+    ledger,
+    noise,
+    release,
+    spec,
+    sql,
+    swap,
+)
 
 app = typer.Typer(
     name="quincunx",
@@ -16,10 +31,18 @@ app = typer.Typer(
 )
 app.command("account")(account.account)
 app.command("calibrate")(calibrate.calibrate)
+app.command("census")(census.census)
+app.command("check")(check.check)
 app.command("demo")(demo.demo)
 app.command("error")(error.error)
+app.command("explain")(explain.explain)
+app.command("init")(init.init)
+app.add_typer(ledger.app, name="ledger")
 app.command("noise")(noise.noise)
+app.command("release")(release.release)
 app.add_typer(spec.app, name="spec")
+app.command("sql")(sql.sql)
+app.command("swap")(swap.swap)
 
 
 def main() -> None:

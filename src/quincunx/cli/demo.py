@@ -1,143 +1,232 @@
-"""`quincunx demo`: one release from start to end, on people who do not exist."""
+"""`quincunx demo`: from a folder of files to published tables, on people who do not exist."""
 
 from __future__ import annotations
 
-import json
+import math
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from quincunx.cli import chart
-from quincunx.cli.output import AsJson, console, print_json, reports_errors, shown_above
+from quincunx.cli.output import AsJson, console, print_json, reports_errors
+from quincunx.errors import BudgetError, VerificationError
 
 if TYPE_CHECKING:
-    from quincunx.mechanisms import DiscreteLaplace
-    from quincunx.spec import Specification
+    from quincunx.release import Answer, Session
+    from quincunx.release.batch import Check
 
-# How 1,200 generated people travel to work: shares in thousandths.
-_SHARES = {"car": 402, "bicycle": 187, "bus": 143, "train": 121, "on foot": 83, "tram": 41, "ferry": 15, "horse": 8}
-_PEOPLE = 1_200
-_BETA = "0.05"
+_REGIONS = """SELECT region, COUNT(*) AS visits, COUNT(DISTINCT person_id) AS people, AVG(age) AS mean_age
+FROM visits GROUP BY region"""
+_NEXT = "SELECT SUM(cost) AS c FROM visits"
+_TOO_MUCH = "1/4"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """All that one run found. holding: how many intervals of people_by_county hold the true count."""
+
+    check: Check
+    answers: dict[str, Answer]
+    again: Answer
+    refusal: BudgetError
+    head: str
+    holding: int
 
 
 @reports_errors
 def demo(
-    epsilon: Annotated[str, typer.Option(help="The intensity ε of the release, exact as typed.")] = "1/5",
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the files in this new folder, to go on from there."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Release a small histogram and show its specification, its intervals and its loss.
+    """Run the sample end to end: check, release, ask again, ask for too much, verify the ledger.
 
-    The people are generated, the noise is real: every run gives another answer.
+    The people are generated, the noise is real: every run gives other answers.
     """
-    from quincunx.mechanisms import DiscreteLaplace
-    from quincunx.numbers import positive
+    from quincunx.release import Session
+    from quincunx.sample import write_sample
 
-    population = _population()
-    mechanism = DiscreteLaplace(scale=1 / positive(epsilon, "epsilon"))
-    specification = _specification(tuple(population), epsilon)
-    noisy = mechanism.sample(list(population.values())).tolist()
-    half_width = mechanism.error(beta=_BETA, size=len(population))
-    if as_json:
-        print_json(_as_json(population, noisy, half_width, mechanism, specification))
-    else:
-        _show(population, noisy, half_width, mechanism, specification)
-
-
-def _population() -> dict[str, int]:
-    """The true counts: one generated person after another chooses by a fixed sequence of uniforms."""
-    import numpy as np
-
-    edges = np.cumsum(list(_SHARES.values())) / 1000
-    chosen = np.searchsorted(edges, np.random.default_rng(1889).random(_PEOPLE), side="right")
-    counts = np.bincount(chosen, minlength=len(_SHARES))
-    return dict(zip(_SHARES, counts.tolist(), strict=True))
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quincunx-"))) / "sample"
+        write_sample(folder)
+        session = stack.enter_context(Session.open(folder / "plan.toml"))
+        found = _run(session, folder)
+        if as_json:
+            print_json(_as_json(found))
+        else:
+            _show(console(), session, found, keep)
 
 
-def _specification(cells: tuple[str, ...], epsilon: str) -> Specification:
-    from quincunx.spec import Specification, domain, scope, standard, unit
+def _run(session: Session, folder: Path) -> _Shown:
+    from quincunx.ledger import Ledger
 
-    return Specification(
-        domain=domain.Histogram(cells=cells),
-        scope=scope.Everything(),
-        unit=unit.AddRemove(),
-        standard=standard.Pure(),
-        intensity=epsilon,
+    checked = session.check()
+    done = session.release(folder / "published")
+    again = session.sql(_REGIONS, spend="0.06")
+    refusal = _refused(session)
+    with Ledger.open(folder / "ledger.db") as ledger:
+        head = ledger.verify(done.head)
+    return _Shown(
+        check=checked,
+        answers=done.answers,
+        again=again,
+        refusal=refusal,
+        head=head,
+        holding=_holding(done.answers["people_by_county"], folder),
     )
 
 
-def _standards(mechanism: DiscreteLaplace) -> list[tuple[str, str, str]]:
-    from quincunx.numbers import Ball, float_above
-    from quincunx.spec.standard import GaussianDP, Pure
-
-    loss = mechanism.loss
-    mu = Pure().implied(mechanism.sensitivity / mechanism.scale, GaussianDP())
-    rows = [
-        ("pure", "ε", loss.pure(), "no event is more than e^ε times as likely with the person as without"),
-        ("approximate, δ = 10⁻⁶", "ε", loss.epsilon(delta="1e-6"), "the same, plus δ on every probability"),
-        ("zero-concentrated", "ρ", loss.zcdp(), "Rényi divergence at most ρ·α at every order α"),
-        *(
-            [("Gaussian", "μ", float_above(mu), "no easier to tell than N(0, 1) from N(μ, 1)")]
-            if isinstance(mu, Ball)
-            else []
-        ),
-        ("total variation", "TV", loss.delta(epsilon=0), "no event's probability changes by more"),
-        ("pure, a family of four", "ε", loss.group(4).pure(), "four people together"),
-    ]
-    return [(name, f"{symbol} = {shown_above(value)}", words) for name, symbol, value, words in rows]
+def _refused(session: Session) -> BudgetError:
+    try:
+        session.sql(_NEXT, spend=_TOO_MUCH)
+    except BudgetError as error:
+        return error
+    raise VerificationError("more than the budget was spent", where="demo")
 
 
-def _as_json(
-    population: dict[str, int],
-    noisy: list[int],
-    half_width: float,
-    mechanism: DiscreteLaplace,
-    specification: Specification,
-) -> dict[str, Any]:
+def _holding(answer: Answer, folder: Path) -> int:
+    """How many intervals hold the true count; it may be known because these people do not exist."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        asked = "SELECT county, sex, COUNT(*) FROM read_parquet(?) GROUP BY county, sex"
+        rows = connection.execute(asked, [str(folder / "persons.parquet")]).fetchall()
+    true = {(county, sex): count for county, sex, count in rows}
+    return sum(row["people_low"] <= true[row["county"], row["sex"]] <= row["people_high"] for row in answer.rows)
+
+
+def _as_json(found: _Shown) -> dict[str, Any]:
+    refusal = found.refusal
+    amounts = {name: getattr(refusal, name) for name in ("requested", "spent", "remaining", "affordable")}
     return {
-        "specification": json.loads(specification.to_json()),
-        "mechanism": repr(mechanism),
-        "confidence": str(1 - float(_BETA)),
-        "answers": [
-            {"cell": cell, "n": n, "n_low": n - half_width, "n_high": n + half_width}
-            for cell, n in zip(population, noisy, strict=True)
-        ],
-        "loss": [{"standard": name, "value": value} for name, value, _ in _standards(mechanism)],
+        "check": found.check.to_dict(),
+        "releases": {name: answer.to_dict() for name, answer in found.answers.items()},
+        "again": found.again.to_dict(),
+        "refused": {"what": refusal.what, "symbol": refusal.symbol, **{n: str(v) for n, v in amounts.items()}},
+        "intervals_that_hold": found.holding,
+        "head": found.head,
     }
 
 
-def _show(
-    population: dict[str, int],
-    noisy: list[int],
-    half_width: float,
-    mechanism: DiscreteLaplace,
-    specification: Specification,
-) -> None:
-    out = console()
-    out.rule("[bold]What is promised", align="left")
-    out.print(specification.describe(), markup=False)
-    out.print()
-    out.rule("[bold]How 1,200 generated people travel to work", align="left")
-    bars = [chart.Bar(cell, n, n - half_width, n + half_width) for cell, n in zip(population, noisy, strict=True)]
+def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> None:
+    from quincunx.release.amounts import charge_text
+
+    answers, symbol = found.answers, found.again.symbol
+    _head(out, "A hospital's visits: 12,000 people who do not exist")
+    _say(out, f"Protected: {_lowered(session.specification.unit.words())}")
+    _say(out, f"{_total(session)} is all that may ever be spent on them. The plan, before any row is read:")
+    _table(out, ("release", "cost", "error (95 %)"), [_planned(*each) for each in found.check.releases])
+
+    _head(out, "People by county and sex", answers["people_by_county"], symbol)
+    _bars(out, answers["people_by_county"], ("county", "sex"), "people", 1)
+    _say(out, chart.LEGEND)
+    _say(
+        out,
+        f"These people are generated, so this once we may look: {found.holding} of the "
+        f"{len(answers['people_by_county'])} intervals hold the true count. Each does with probability 95 % or more.",
+    )
+
+    _head(out, "Cost by department, in thousands", answers["cost_by_department"], symbol)
+    _bars(out, answers["cost_by_department"], ("department",), "cost", 1000)
+    _say(
+        out,
+        "No list of departments was given, and which exist is a secret too. These were found privately, "
+        "because many people were there; that is what δ pays for.",
+    )
+
+    _head(out, "Visits by region", answers["visits_by_region"], symbol)
+    names = ("visits", "people", "mean_age")
+    rows = [(row["region"], *(_plus_minus(row, name) for name in names)) for row in found.again.rows]
+    _table(out, ("region", "visits", "people", "mean age"), rows)
+    _say(out, f"{found.again.biases[0]} The intervals are about the weighted numbers; the release says so too.")
+
+    _head(out, "The same question again")
+    _say(out, f"{found.again.notes[0]} A fresh draw would be a second look; the same one tells nothing new.")
+
+    _head(out, "A question that costs too much")
+    _command(out, f"sql plan.toml '{_NEXT}' --spend {_TOO_MUCH}")
+    _say(out, f"{found.refusal.what}. {found.refusal.hint}")
+
+    _head(out, "The ledger")
+    left = charge_text(symbol, found.again.remaining, found.again.remaining_delta)
+    _say(out, f"spent {charge_text(symbol, session.spent)}; remaining {left}")
+    _say(out, f"verified: head {found.head}")
+    _say(out, "Whoever keeps the head can tell later whether the ledger was rolled back.")
+
+    _head(out, "Your turn")
+    if keep is None:
+        _command(out, "init trial")
+    _command(out, f"sql {(keep or Path('trial')) / 'plan.toml'} '{_NEXT}' --spend 0.02")
+
+
+def _planned(name: str, explained: Any) -> tuple[str, str, str]:
+    from quincunx.release.amounts import charge_text
+
+    errors = ", ".join(f"{each.name} ± {_above(each.half_width):,}" for each in explained.errors if not each.assumed)
+    return name, charge_text(explained.cost.symbol, explained.cost.charged, explained.cost.charged_delta), errors
+
+
+def _total(session: Session) -> str:
+    return session.specification.stated[0][1].replace("1/1000000000", "1e-9")
+
+
+def _lowered(words: str) -> str:
+    return words[:1].lower() + words[1:]
+
+
+def _plus_minus(row: dict[str, Any], name: str) -> str:
+    """`9,987 ± 97`: the half-width is that of the longer side as shown, rounded up."""
+    shown = round(row[name], 2)
+    half = max(row[f"{name}_high"] - shown, shown - row[f"{name}_low"])
+    return f"{shown:,} ± {_above(half):,}" if half >= 10 else f"{shown:,.2f} ± {math.ceil(100 * half) / 100:,.2f}"
+
+
+def _above(half_width: float) -> int:
+    """Rounded up, so that what is read still covers."""
+    return math.ceil(half_width)
+
+
+def _bars(out: Console, answer: Answer, keys: Sequence[str], name: str, unit: int) -> None:
+    bars = [
+        chart.Bar(
+            ", ".join(row[key] for key in keys), *(float(row[n]) / unit for n in (name, f"{name}_low", f"{name}_high"))
+        )
+        for row in answer.rows
+    ]
     for line in chart.draw(bars, out.width):
         out.print(line, markup=False, no_wrap=True)
+
+
+def _head(out: Console, title: str, answer: Answer | None = None, symbol: str = "") -> None:
+    from quincunx.release.amounts import charge_text
+
     out.print()
-    out.print(f"{chart.LEGEND}", markup=False)
-    out.print(
-        f"With probability 95 % or more, all eight intervals (± {half_width:,.0f}) hold the true counts at once. "
-        f"Noise: discrete Laplace of scale {mechanism.scale}, exactly distributed.",
-        markup=False,
-    )
-    worst = max(abs(n - true) for n, true in zip(noisy, population.values(), strict=True))
-    out.print(
-        f"These people are generated, so this once we may look: the worst answer is off by {worst}.", markup=False
-    )
-    out.print()
-    out.rule("[bold]What it costs each person, in every standard it can state", align="left")
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="")
-    table.add_column("standard", no_wrap=True)
-    table.add_column("loss", no_wrap=True)
-    table.add_column("in words")
-    for row in _standards(mechanism):
+    spent = "" if answer is None else f" ({charge_text(symbol, answer.spent, answer.delta)})"
+    out.rule(f"[bold]{title}[/bold]{spent}", align="left")
+
+
+def _say(out: Console, text: str) -> None:
+    out.print(text, markup=False)
+
+
+def _command(out: Console, line: str) -> None:
+    # Wrapped by the terminal alone, so that it can be copied.
+    out.print(f"quincunx {line}", markup=False, soft_wrap=True)
+
+
+def _table(out: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="")
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
         table.add_row(*row)
     out.print(table)

@@ -1,0 +1,32 @@
+"""`quincunx explain`: what a question would do and cost. Reads no private row and spends nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.cli.plan import Analyst, Delta, PlanPath, Spend, Sql, Within, half_widths, opened, question
+
+
+@reports_errors
+def explain(
+    plan: PlanPath,
+    sql: Sql,
+    spend: Spend = None,
+    delta: Delta = None,
+    within: Within = None,
+    group_size: Annotated[str, typer.Option(help="How many rows a group has, for the errors of means.")] = "1000",
+    analyst: Analyst = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a question would do: what counts of each person, keys, noise, errors, cost, and the engine's SQL."""
+    with opened(plan, analyst, as_json=as_json) as session:
+        found = session.explain(
+            question(sql), spend=spend, delta=delta, within=half_widths(within), group_size=group_size
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        typer.echo(str(found))

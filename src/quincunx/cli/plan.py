@@ -1,0 +1,58 @@
+"""What the commands on plan files share: their options, the open session, and the underlined place in a question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quincunx.errors import ParameterError, QuincunxError
+
+if TYPE_CHECKING:
+    from quincunx.release import Session
+
+PlanPath = Annotated[str, typer.Argument(metavar="PLAN", help="The plan file.")]
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question; - reads standard input.")]
+Spend = Annotated[str | None, typer.Option(help="What to spend, in the standard's parameter, exact as typed.")]
+Delta = Annotated[str | None, typer.Option(help="The δ of a question whose keys are unknown.")]
+Within = Annotated[
+    list[str] | None, typer.Option(help="Instead of a spend, a half-width to reach: n=25. May be repeated.")
+]
+Analyst = Annotated[str | None, typer.Option(help="Who asks; charged to this analyst's budget too.")]
+
+
+@contextmanager
+def opened(path: str, analyst: str | None, *, as_json: bool) -> Iterator[Session]:
+    """The session of a plan. The place of a mistake in a question is underlined on standard error."""
+    from quincunx.release import Session
+
+    try:
+        with Session.open(path, analyst=analyst) as session:
+            yield session
+    except QuincunxError as error:
+        excerpt = getattr(error, "excerpt", "")
+        if excerpt and not as_json:
+            typer.echo(excerpt, err=True)
+        raise
+
+
+def question(text: str) -> str:
+    """The question as typed, or from standard input."""
+    return sys.stdin.read() if text == "-" else text
+
+
+def half_widths(pairs: Sequence[str] | None) -> dict[str, object] | None:
+    """`n=25` as a mapping from output to half-width; None where there is none."""
+    if not pairs:
+        return None
+    found: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, width = pair.rpartition("=")
+        if not equals or not name or not width:
+            hint = "Write --within n=25: the output's name and its half-width."
+            raise ParameterError("expected a name and a number", where="--within", got=repr(pair), hint=hint)
+        found[name] = width
+    return found

@@ -1,0 +1,50 @@
+"""`quincunx release`: answer every release of a plan and write the tables."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.cli.plan import Analyst, PlanPath, opened
+from quincunx.errors import ParameterError
+
+
+@reports_errors
+def release(
+    plan: PlanPath,
+    out: Annotated[str | None, typer.Option(help="The folder for the tables and the summary.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Costs and errors only: no private row is read.")] = False,
+    analyst: Analyst = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer every release of a plan: NAME.csv and NAME.parquet for each, summary.json and summary.md.
+
+    Refused as a whole, before anything is spent, where the budgets do not cover it.
+    """
+    if out is None and not dry_run:
+        raise ParameterError("the folder is missing", where="--out", hint="Write --out DIR, or --dry-run.")
+    with opened(plan, analyst, as_json=as_json) as session:
+        if dry_run or out is None:
+            found = session.check()
+            if as_json:
+                print_json(found.to_dict())
+            else:
+                typer.echo(str(found))
+            if not found.covered:
+                raise typer.Exit(3)
+            return
+        done = session.release(out)
+    if as_json:
+        releases = {name: answer.to_dict() for name, answer in done.answers.items()}
+        print_json({"folder": out, "head": done.head, "releases": releases})
+        return
+    from quincunx.release.amounts import charge_text
+
+    for name, answer in done.answers.items():
+        spent = charge_text(answer.symbol, answer.spent, answer.delta)
+        typer.echo(f"{name}: {len(answer):,} rows, spent {spent}")
+    last = next(reversed(done.answers.values()))
+    typer.echo(f"remaining {charge_text(last.symbol, last.remaining, last.remaining_delta)} for {last.dataset}")
+    typer.echo(f"ledger head {done.head}")

@@ -1,0 +1,228 @@
+"""Where questions are planned, priced and answered: what a session and a release share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from quincunx.errors import ParameterError, SpecificationError
+from quincunx.ledger import Question
+from quincunx.numbers import probability
+from quincunx.release import asking, guarantee, stored
+from quincunx.release.amounts import charge_text
+from quincunx.release.answer import Answer
+from quincunx.release.asking import Engine, Kept
+from quincunx.release.books import Books
+from quincunx.release.explanation import Cost, Explanation, output_errors, plan_words
+from quincunx.release.identity import public_digest
+from quincunx.release.pricing import Budgeted, Priced
+from quincunx.release.publish import publish
+from quincunx.release.words import noises
+from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table import sql as reader
+from quincunx.table.engines.duckdb import DuckDB
+from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.measure import Program
+from quincunx.table.rules import plan
+from quincunx.table.source import Table, schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A question that is planned and priced, and nothing more: its text, its noise and its identity."""
+
+    text: str
+    priced: Priced
+    question: Question
+
+    @property
+    def program(self) -> Program:
+        """What the engine would compute."""
+        return self.priced.program
+
+
+class Desk:
+    """One dataset: tables, guarantee, ledger, engine; parameters as in Session. Only `engine.run` reads private rows.
+
+    program, ask, cost and explanation plan and price; answer shows what the ledger keeps.
+    """
+
+    __slots__ = (
+        "_engine",
+        "_tables",
+        "analyst",
+        "batches",
+        "books",
+        "confidence",
+        "public",
+        "schema",
+        "standard",
+        "version",
+    )
+
+    def __init__(
+        self,
+        *,
+        dataset: str,
+        version: str,
+        ledger: object,
+        tables: Mapping[str, Table],
+        unit: AddRemove | Replace,
+        standard: Budgeted,
+        intensity: object,
+        budgets: Mapping[str, object] | None,
+        confidence: object,
+        analyst: str | None,
+    ) -> None:
+        _check_blocks(unit, standard)
+        self.confidence = probability(confidence, "confidence")
+        if not 0 < self.confidence < 1:
+            raise ParameterError("must be between 0 and 1, both excluded", where="confidence", got=str(confidence)[:40])
+        self._tables, self.version, self.analyst, self.standard = _checked(tables), version, analyst, standard
+        self.schema = schema(self._tables, unit)
+        self.public = public_digest(self._tables)
+        self.books = Books(
+            path=ledger,
+            dataset=dataset,
+            specification=guarantee.specification(self.schema, standard, intensity),
+            budgets=budgets,
+        )
+        self._engine: Engine | None = None
+        # Prices of whole batches, which take seconds to find: (questions, spends, δ) → noise.
+        self.batches: dict[tuple[object, ...], list[Priced]] = {}
+
+    @property
+    def dataset(self) -> str:
+        """The name that owns the budget."""
+        return self.books.registration.dataset
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, connected when it is first needed."""
+        if self._engine is None:
+            self._engine = DuckDB(self._tables, self.schema)
+        return self._engine
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said about the tables and the ledger."""
+        told = [f"{name}: {note}" for name, table in self._tables.items() for note in table.notes]
+        if self.books.memory:
+            told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
+        return tuple(told)
+
+    def close(self) -> None:
+        """Close the ledger and the engine."""
+        self.books.close()
+        if self._engine is not None:
+            self._engine.close()
+
+    def program(self, text: str, norm: Literal[1, 2] | None = None) -> Program:
+        """The plan of a question, for the standard's own noise or for another norm."""
+        query = reader.read(text, self.schema, evaluate)
+        return plan(query, self.schema, asking.norm_of(self.standard) if norm is None else norm)
+
+    def ask(self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None) -> Ask:
+        """The question with its noise."""
+        program = self.program(text)
+        return self.at_price(
+            text,
+            asking.priced(program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta),
+        )
+
+    def at_price(self, text: str, priced: Priced) -> Ask:
+        """The question with noise that is given."""
+        return Ask(
+            text=text,
+            priced=priced,
+            question=asking.question(self.books, self.version, priced, self.schema, self.public),
+        )
+
+    def cost(self, priced: Priced, question: Question) -> Cost:
+        """The price of `priced`, which `question` pays for."""
+        left, zero = self.books.left(self.analyst), Fraction(0)
+        paid = self.books.paid(question)
+        return Cost(
+            symbol=self.books.registration.symbol,
+            spend=priced.spend,
+            delta=priced.delta,
+            charged=zero if paid else priced.spend,
+            charged_delta=zero if paid else priced.delta,
+            remaining=left.remaining,
+            affordable=left.affordable,
+        )
+
+    def explanation(
+        self, text: str, program: Program, priced: Priced | None, cost: Cost | None, size: int
+    ) -> Explanation:
+        """The plan in words; with a price also the errors, those of means for groups of `size` rows."""
+        return Explanation(
+            sql=text,
+            dataset=self.dataset,
+            unit=self.books.registration.specification.unit.words(),
+            confidence=self.confidence,
+            errors=() if priced is None else output_errors(priced, self.confidence, size),
+            cost=cost,
+            engine_sql=self.engine.sql(program),
+            **plan_words(program, priced),
+        )
+
+    def answer(
+        self, ask: Ask, found: Kept, content: Mapping[str, Any], tidy: tuple[str, ...], more: tuple[str, ...] = ()
+    ) -> Answer:
+        """The answer as the ledger keeps it, with `more` notes; a replay is the same table."""
+        kept = stored.decode(content)
+        left, given = self.books.left(self.analyst), self.books.registration
+        injected = ("not private: injected key",) if kept.injected else ()
+        return Answer(
+            columns=publish(ask.program, kept, confidence=self.confidence, tidy=tidy, evaluate=evaluate),
+            sql=ask.text,
+            dataset=given.dataset,
+            version=self.version,
+            specification=given.specification,
+            loss=kept.loss,
+            symbol=given.symbol,
+            spent=found.charged,
+            delta=found.charged_delta,
+            remaining=left.remaining,
+            remaining_delta=left.remaining_delta,
+            head=found.head,
+            confidence=self.confidence,
+            mechanisms=noises(ask.program, kept.noise),
+            biases=ask.program.biases,
+            notes=(*injected, *_said(found, given.symbol, self.analyst), *more, *self.notes),
+            source=next(table.kind for table in self._tables.values() if not table.public),
+        )
+
+
+def _said(found: Kept, symbol: str, analyst: str | None) -> list[str]:
+    """A cost of zero is said aloud."""
+    said = []
+    if found.replayed:
+        said.append(f"Cost 0: this is the stored answer of record {found.seq}.")
+    elif found.paid:
+        said.append("Cost 0: the question was paid for before, and its answer had not been stored.")
+    if found.charged_analyst and not found.charged:
+        said.append(f"{analyst} is charged {charge_text(symbol, found.charged_analyst)}, the dataset nothing.")
+    return said
+
+
+def _checked(tables: object) -> dict[str, Table]:
+    if not isinstance(tables, Mapping) or not all(isinstance(table, Table) for table in tables.values()):
+        hint = 'Write {"visits": Table(frame_or_path, limits={"rows": 20})}.'
+        raise ParameterError("expected names with tables", where="tables", got=type(tables).__name__, hint=hint)
+    return dict(tables)
+
+
+def _check_blocks(unit: object, standard: object) -> None:
+    if not isinstance(unit, AddRemove | Replace):
+        hint = 'Write unit.AddRemove(key="person_id") or unit.Replace(key="person_id"); there is no default.'
+        raise SpecificationError("expected a unit of protection", where="unit", got=type(unit).__name__, hint=hint)
+    if not isinstance(standard, Pure | Approximate | ZCDP):
+        hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9").'
+        raise SpecificationError(
+            "no budget is kept in this standard", where="standard", got=type(standard).__name__, hint=hint
+        )

@@ -1,0 +1,204 @@
+"""What a question would do, before it is asked: the plan in words, its cost and its errors. No private row is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import Any, Final
+
+import numpy as np
+
+from quincunx.numbers import float_above
+from quincunx.release.amounts import charge_text, exact_text, percent
+from quincunx.release.interval import half_width, of_mean, standard_error
+from quincunx.release.pricing import Priced
+from quincunx.release.words import measure_words, noise_words, number_text, selection_words
+from quincunx.table.expression import Measured
+from quincunx.table.measure import Program
+
+GROUP_SIZE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputError:
+    """How far one output will be off. half_width: holds with the stated confidence; se: the noise's standard
+    deviation; None where they depend on the answer. assumed: the condition under which they hold, empty if none.
+    """
+
+    name: str
+    half_width: float | None
+    se: float | None
+    assumed: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as JSON values."""
+        return {"name": self.name, "half_width": self.half_width, "se": self.se, "assumed": self.assumed}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a question would cost. spend, delta: its price; charged, charged_delta: what the dataset would pay now, 0
+    for a question that was paid before. remaining, affordable: what the dataset has left, and the largest spend that
+    every budget would admit.
+    """
+
+    symbol: str
+    spend: Fraction
+    delta: Fraction
+    charged: Fraction
+    charged_delta: Fraction
+    remaining: Fraction
+    affordable: Fraction
+
+    @property
+    def covered(self) -> bool:
+        """Whether the budgets cover it."""
+        return self.charged <= self.affordable
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cost as JSON values, amounts as exact texts."""
+        names = ("spend", "delta", "charged", "charged_delta", "remaining", "affordable")
+        amounts = {name: exact_text(getattr(self, name)) for name in names}
+        return {"symbol": self.symbol, **amounts, "covered": self.covered}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A planned question. engine_sql: the statement that the engine would run. Without a spend there is no cost, no
+    noise and no error.
+    """
+
+    sql: str
+    dataset: str
+    unit: str
+    confidence: Fraction
+    keys: tuple[str, ...]
+    measures: tuple[str, ...]
+    selection: str
+    noise: tuple[str, ...]
+    errors: tuple[OutputError, ...]
+    cost: Cost | None
+    biases: tuple[str, ...]
+    engine_sql: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON values."""
+        return {
+            "sql": self.sql,
+            "dataset": self.dataset,
+            "unit": self.unit,
+            "confidence": exact_text(self.confidence),
+            "keys": list(self.keys),
+            "measures": list(self.measures),
+            "selection": self.selection or None,
+            "noise": list(self.noise),
+            "errors": [error.to_dict() for error in self.errors],
+            "cost": None if self.cost is None else self.cost.to_dict(),
+            "biases": list(self.biases),
+            "engine_sql": self.engine_sql,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def lines(self) -> list[str]:
+        """The explanation in words, a line for each fact."""
+        lines = [f"protects: {self.unit}"]
+        lines += [f"groups: {key}" for key in self.keys] or ["groups: none, one row"]
+        for index, measure in enumerate(self.measures):
+            noise = f"; {self.noise[index]}" if self.noise else ""
+            lines.append(f"measures: {measure}{noise}")
+        lines += [self.selection] if self.selection else []
+        lines += [_error_line(error, self.confidence) for error in self.errors]
+        if self.cost is None:
+            lines.append("cost: say what you would spend, and the errors follow")
+        else:
+            lines.append(_cost_line(self.cost))
+        return [*lines, *self.biases, "No private row was read."]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), "", self.engine_sql])
+
+    def _repr_html_(self) -> str:
+        lines = "<br>".join(escape(line) for line in self.lines())
+        return f"<div><p>{lines}</p><pre>{escape(self.engine_sql)}</pre></div>"
+
+
+def output_errors(priced: Priced, confidence: Fraction, group_size: int) -> tuple[OutputError, ...]:
+    """The error of each measured output. Means: for a group of `group_size` rows in the middle of their bounds."""
+    found = []
+    for output in priced.program.query.outputs:
+        used = {node.index for node in output.expression.walk() if isinstance(node, Measured)}
+        if isinstance(output.expression, Measured):
+            found.append(_direct(output.name, output.expression.index, priced, 1 - confidence, group_size))
+        elif used:
+            assumed = "computed from other outputs: it depends on the answer"
+            found.append(OutputError(name=output.name, half_width=None, se=None, assumed=assumed))
+    return tuple(found)
+
+
+def key_words(program: Program) -> tuple[str, ...]:
+    """The keys of GROUP BY, and whether they are public."""
+    return tuple(
+        f"{key.name}: unknown, selected privately"
+        if key.values is None
+        else f"{key.name}: {len(key.values):,} public keys, all of them shown"
+        for key in program.query.keys
+    )
+
+
+def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
+    """The parts of an Explanation that follow from the plan and the price."""
+    noise = (
+        tuple(noise_words(each, m) for each, m in zip(priced.noise, program.measures, strict=True)) if priced else ()
+    )
+    return {
+        "keys": key_words(program),
+        "measures": tuple(measure_words(measure) for measure in program.measures),
+        "selection": selection_words(priced) if priced else "",
+        "noise": noise,
+        "biases": program.biases,
+    }
+
+
+def _direct(name: str, index: int, priced: Priced, risk: Fraction, group_size: int) -> OutputError:
+    program, statistic = priced.program, priced.program.statistics[index]
+    top, bottom = statistic.numerator, statistic.denominator
+    unit = program.measures[top].unit
+    if bottom is None:
+        half = float_above(half_width(priced.noise[top], unit, risk))
+        return OutputError(name=name, half_width=half, se=standard_error(priced.noise[top], unit), assumed="")
+    units = (unit, program.measures[bottom].unit)
+    edge = max(abs((end or Fraction(0)) - statistic.centre) for end in (statistic.low, statistic.high))
+    estimate = of_mean(
+        np.zeros(1, dtype=np.int64),
+        np.array([int(group_size / units[1])], dtype=np.int64),
+        (priced.noise[top], priced.noise[bottom]),
+        units,
+        risk,
+        (-float(edge), float(edge)),
+    )
+    half, se = float(estimate.high[0]), float(estimate.se[0])
+    middle = number_text(statistic.centre)
+    assumed = f"assumed: a group of {group_size:,} rows whose mean is about {middle}"
+    return OutputError(name=name, half_width=half, se=None if np.isnan(se) else se, assumed=assumed)
+
+
+def _error_line(error: OutputError, confidence: Fraction) -> str:
+    after = f" ({error.assumed})" if error.assumed else ""
+    if error.half_width is None:
+        return f"error of {error.name}: not known beforehand{after}"
+    se = "" if error.se is None else f", standard error {error.se:.4g}"
+    return f"error of {error.name}: ± {error.half_width:.4g} at {percent(confidence)}{se}{after}"
+
+
+def _cost_line(cost: Cost) -> str:
+    price = charge_text(cost.symbol, cost.spend, cost.delta)
+    rest = f"remaining {charge_text(cost.symbol, cost.remaining)}"
+    if not cost.charged and not cost.charged_delta:
+        return f"cost: 0, because this question was paid for before ({price}); {rest}"
+    refused = f"; not covered: at most {charge_text(cost.symbol, cost.affordable)}" if not cost.covered else ""
+    return f"cost: {price}; {rest}{refused}"

@@ -1,0 +1,64 @@
+"""The specification of a dataset of tables: its five blocks, from what the curator declares."""
+
+from __future__ import annotations
+
+from quincunx.errors import SpecificationError
+from quincunx.spec import Specification
+from quincunx.spec.domain import Tables
+from quincunx.spec.scope import Everything
+from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.schema import Schema, TableSchema
+
+
+def specification(schema: Schema, standard: Pure | Approximate | ZCDP, intensity: object) -> Specification:
+    """The guarantee for all private tables together."""
+    return Specification(
+        domain=domain(schema), scope=Everything(), unit=schema.unit, standard=standard, intensity=intensity
+    )
+
+
+def domain(schema: Schema) -> Tables:
+    """The columns of the private tables.
+
+    One private table: its columns. Several: the columns that identify a unit of protection once, because they are the
+    same person or period in every table, and the others as table.column.
+    """
+    private = [table for table in schema.tables.values() if not table.public]
+    if not private:
+        hint = "Declare at least one table without public = true."
+        raise SpecificationError("there is no private table, so there is nothing to protect", where="tables", hint=hint)
+    if len(private) == 1:
+        # Names are compared without case in SQL, and exactly in a specification: the unit's spelling stands.
+        spelled = {name.lower(): name for name in _identifying(schema.unit)}
+        return Tables(columns=[(spelled.get(c.name.lower(), c.name), c.type) for c in private[0].columns])
+    shared = [_shared(name, private) for name in _identifying(schema.unit)]
+    names = {name.lower() for name, _ in shared}
+    rest = [
+        (f"{table.name}.{column.name}", column.type)
+        for table in private
+        for column in table.columns
+        if column.name.lower() not in names
+    ]
+    return Tables(columns=[*shared, *rest])
+
+
+def _identifying(unit: AddRemove | Replace) -> list[str]:
+    return [name for name in (unit.key, unit.per.column if unit.per else None) if name is not None]
+
+
+def _shared(name: str, tables: list[TableSchema]) -> tuple[str, str]:
+    types = {}
+    for table in tables:
+        column = table.column(name)
+        if column is None:
+            hint = "Every private table says whose rows they are."
+            raise SpecificationError(f"table {table.name!r} has no column {name!r}", where="unit", hint=hint)
+        types[table.name] = column.type
+    if len(set(types.values())) > 1:
+        got = ", ".join(f"{table}: {kind}" for table, kind in types.items())
+        hint = "Declare one type for it in every private table."
+        raise SpecificationError(
+            f"column {name!r} identifies people by different types", where="unit", got=got, hint=hint
+        )
+    return name, next(iter(types.values()))

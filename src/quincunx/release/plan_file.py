@@ -1,0 +1,238 @@
+"""The plan file: a dataset, its specification, its tables and what is to be released, as TOML.
+
+Reading it opens no table and asks nobody anything: that is what `Session.open` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from quincunx.numbers import Exact, delta_parameter, non_negative, positive, probability
+from quincunx.release.tidy import read_tidy
+from quincunx.release.toml import Node, read_toml
+from quincunx.spec.intensity import number
+from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.spec.unit import AddRemove, Replace
+
+MEMORY: Final = ":memory:"
+_TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")
+_SPEC: Final = ("unit", "standard", "intensity", "invariants")
+_COLUMN: Final = ("type", "bounds", "step", "keys")
+_ENTRY: Final = ("name", "sql", "spend", "share", "within", "delta", "tidy")
+_WAYS: Final = ("spend", "share", "within")
+_NAME: Final = re.compile(r"[\w][\w .-]{0,99}")
+# What Windows reserves, so that a folder of releases can be copied anywhere.
+_RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableEntry:
+    """[tables.NAME] as written: source (absolute path), limits, columns, public; `node` knows the lines."""
+
+    source: Path
+    limits: Mapping[str, int]
+    columns: Mapping[str, Mapping[str, Any]]
+    public: bool
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseEntry:
+    """One [[release]]: exactly one of spend (exact), share (a proportion of what remains) and within (output name →
+    half-width) is not None. delta: 0 where none is stated.
+    """
+
+    name: str
+    sql: str
+    spend: Fraction | None
+    share: Fraction | None
+    within: Mapping[str, Fraction] | None
+    delta: Fraction
+    tidy: tuple[str, ...]
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFile:
+    """A plan, read and checked as far as no table is needed. Paths are absolute."""
+
+    file: Path
+    dataset: str
+    version: str
+    ledger: str
+    confidence: Fraction
+    unit: AddRemove | Replace
+    standard: Pure | Approximate | ZCDP
+    intensity: Exact
+    invariants: tuple[object, ...]
+    budgets: Mapping[str, object]
+    tables: Mapping[str, TableEntry]
+    releases: tuple[ReleaseEntry, ...]
+    node: Node
+
+
+def read_plan(path: str | Path) -> PlanFile:
+    """The plan in a file. Every error says file and line."""
+    file = Path(path)
+    root = read_toml(file)
+    top = root.members(_TOP)
+    for name, example in (
+        ("dataset", 'dataset = "visits-2024"'),
+        ("version", 'version = "1"'),
+        ("ledger", 'ledger = "ledger.db"; ":memory:" forgets everything at the end and must be typed'),
+        ("spec", "[spec] with unit, standard and intensity; none of them has a default"),
+        ("tables", '[tables.visits] with source = "visits.parquet"'),
+    ):
+        if name not in top:
+            raise root.wrong(f"{name} is missing", hint=f"Write {example}.")
+    if "engine" in top:
+        _engine(top["engine"])
+    spec = top["spec"].members(_SPEC)
+    for name in ("unit", "standard", "intensity"):
+        if name not in spec:
+            raise top["spec"].wrong(f"{name} is missing", hint="The guarantee has no default in any of its parts.")
+    unit, standard = _unit(spec["unit"]), _standard(spec["standard"])
+    intensity = spec["intensity"].number(number)
+    with spec["intensity"].located():
+        standard.check(intensity)
+    confidence = top["confidence"].number(probability) if "confidence" in top else Fraction(95, 100)
+    if not 0 < confidence < 1:
+        raise top["confidence"].wrong("must be between 0 and 1, both excluded", got=str(confidence))
+    ledger = top["ledger"].text()
+    return PlanFile(
+        file=file.absolute(),
+        dataset=top["dataset"].text(),
+        version=_version(top["version"]),
+        ledger=ledger if ledger == MEMORY else str(file.absolute().parent / ledger),
+        confidence=confidence,
+        unit=unit,
+        standard=standard,
+        intensity=intensity,
+        invariants=tuple(spec["invariants"].value) if "invariants" in spec and _list(spec["invariants"]) else (),
+        budgets=_budgets(top["budgets"]) if "budgets" in top else {},
+        tables={name: _table(node, file) for name, node in top["tables"].members().items()},
+        releases=_releases(top["release"]) if "release" in top else (),
+        node=root,
+    )
+
+
+def _list(node: Node) -> bool:
+    return bool(node.elements())
+
+
+def _version(node: Node) -> str:
+    # A version typed as a number would be another name in another notation.
+    if not isinstance(node.value, str):
+        raise node.wrong("expected a text", got=type(node.value).__name__, hint='Write version = "1".')
+    return node.text()
+
+
+def _engine(node: Node) -> None:
+    kind = node.members(("kind",)).get("kind")
+    if kind is None or kind.text() != "duckdb":
+        raise node.wrong("unknown engine", got=repr(node.value.get("kind")), hint='Write { kind = "duckdb" }.')
+
+
+def _unit(node: Node) -> AddRemove | Replace:
+    parts = node.members(("kind", "key", "per", "group"))
+    kinds: dict[str | None, type[AddRemove] | type[Replace]] = {"add-remove": AddRemove, "replace": Replace}
+    kind = parts["kind"].text() if "kind" in parts else None
+    if kind not in kinds:
+        hint = 'Write { kind = "add-remove", key = "person_id" }, or kind = "replace".'
+        raise parts.get("kind", node).wrong("unknown unit of protection", got=repr(kind), hint=hint)
+    given = {name: part.value for name, part in parts.items() if name != "kind"}
+    with node.located():
+        return kinds[kind](**given)
+
+
+def _standard(node: Node) -> Pure | Approximate | ZCDP:
+    parts = node.members(("kind", "delta"))
+    kind = parts["kind"].text() if "kind" in parts else None
+    delta = parts["delta"].number(delta_parameter) if "delta" in parts else None
+    if kind == "pure" and delta is None:
+        return Pure()
+    if kind == "approximate" and delta is not None:
+        return Approximate(delta)
+    if kind == "zcdp":
+        return ZCDP(delta or Fraction(0))
+    if kind == "pure":
+        raise parts["delta"].wrong("pure privacy has no δ", hint='Take kind = "approximate", or leave delta out.')
+    if kind == "approximate":
+        raise node.wrong("delta is missing", hint='Write { kind = "approximate", delta = "1e-9" }.')
+    hint = 'Write { kind = "zcdp" }, { kind = "pure" } or { kind = "approximate", delta = "1e-9" }.'
+    raise parts.get("kind", node).wrong("unknown standard", got=repr(kind), hint=hint)
+
+
+def _budgets(node: Node) -> dict[str, object]:
+    parts = node.members(("plan", "analyst"))
+    found: dict[str, object] = {}
+    if "plan" in parts:
+        found["plan"] = parts["plan"].number(non_negative)
+    if "analyst" in parts:
+        found["analysts"] = {name: part.number(non_negative) for name, part in parts["analyst"].members().items()}
+    return found
+
+
+def _table(node: Node, file: Path) -> TableEntry:
+    parts = node.members(("source", "public", "limits", "columns"))
+    if "source" not in parts:
+        raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
+    limits = parts["limits"].members(("rows", "groups", "per_group")) if "limits" in parts else {}
+    for limit in limits.values():
+        limit.expect(int)
+    columns = parts["columns"].members() if "columns" in parts else {}
+    for column in columns.values():
+        column.members(_COLUMN)
+    return TableEntry(
+        source=file.absolute().parent / parts["source"].text(),
+        limits={name: limit.value for name, limit in limits.items()},
+        columns={name: column.value for name, column in columns.items()},
+        public=parts["public"].flag() if "public" in parts else False,
+        node=node,
+    )
+
+
+def _releases(node: Node) -> tuple[ReleaseEntry, ...]:
+    entries = [_release(each) for each in node.elements()]
+    seen: set[str] = set()
+    for entry in entries:
+        # File names are compared without case on many disks.
+        if entry.name.lower() in seen:
+            raise entry.node.child("name").wrong("two releases have this name", got=repr(entry.name))
+        seen.add(entry.name.lower())
+    return tuple(entries)
+
+
+def _release(node: Node) -> ReleaseEntry:
+    parts = node.members(_ENTRY)
+    for name in ("name", "sql"):
+        if name not in parts:
+            raise node.wrong(f"{name} is missing")
+    ways = [parts[way] for way in _WAYS if way in parts]
+    if len(ways) != 1:
+        got = " and ".join(way for way in _WAYS if way in parts) or "none of them"
+        raise node.wrong("exactly one of spend, share and within says what it may cost", got=got)
+    name = parts["name"].text()
+    if not _NAME.fullmatch(name) or name.endswith((".", " ")) or name.lower() in _RESERVED:
+        hint = "It becomes a file's name: letters, digits, _ and -."
+        raise parts["name"].wrong("cannot be the name of a file", got=repr(name), hint=hint)
+    within = parts["within"].members() if "within" in parts else None
+    tidy = parts.get("tidy")
+    if tidy is not None:
+        with tidy.located():
+            read_tidy([each.text() for each in tidy.elements()])
+    return ReleaseEntry(
+        name=name,
+        sql=parts["sql"].text(),
+        spend=parts["spend"].number(positive) if "spend" in parts else None,
+        share=parts["share"].number(positive) if "share" in parts else None,
+        within=None if within is None else {key: half.number(positive) for key, half in within.items()},
+        delta=parts["delta"].number(delta_parameter) if "delta" in parts else Fraction(0),
+        tidy=() if tidy is None else tuple(tidy.value),
+        node=node,
+    )

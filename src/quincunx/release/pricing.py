@@ -1,0 +1,301 @@
+"""What a planned question costs: how the spend is shared out, which noise that buys, and the certified loss.
+
+Every measure of a question gets an equal share, and so does the selection of unknown keys. For a mean, the centred sum
+and the count have equal shares, which is minimax over the declared bounds: with half-range R the error is about
+(noise of the sum + r·noise of the count)/n with |r| ≤ R, and both noises are R·C to C before sharing. See pricing.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.errors import ParameterError, PrivacyError, VerificationError
+from quincunx.loss import Loss
+from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, PartitionSelection, ThresholdSelection
+from quincunx.numbers import positive
+from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.table.expression import Value
+from quincunx.table.measure import Measure, Program, Selection
+
+Budgeted: TypeAlias = Pure | Approximate | ZCDP
+Noise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Gaussian
+Selector: TypeAlias = PartitionSelection | ThresholdSelection
+
+_WAYS_OUT: Final = (
+    "List the public keys of the column, or state a delta above 0 in the standard and in the question, "
+    "or leave the column out of GROUP BY."
+)
+
+
+class Exact(Protocol):
+    """What an engine computes for a program: exact integers, to be noised before anybody sees them."""
+
+    keys: list[tuple[Value, ...]]
+    measures: tuple[NDArray[np.int64], ...]
+    selection: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noisy:
+    """The noisy integers of the groups that may be shown, in an order that depends on the keys alone."""
+
+    keys: tuple[tuple[Value, ...], ...]
+    measures: tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """A planned question with its noise: one mechanism for each measure, in the measure's lattice units.
+
+    spend: in the standard's additive parameter, ε or ρ. delta: the δ that the selection of keys uses, 0 without.
+    """
+
+    program: Program
+    standard: Budgeted
+    spend: Fraction
+    delta: Fraction
+    noise: tuple[Noise, ...]
+    selection: Selector | None
+
+    @property
+    def loss(self) -> Loss:
+        """What the whole answer leaks when the data change by one unit of protection."""
+        losses = [mechanism.loss for mechanism in self.noise]
+        if self.selection is not None and self.program.selection is not None:
+            losses.append(_selection_loss(self.selection, self.program.selection))
+        return Loss.compose(losses)
+
+    def draw(self, exact: Exact) -> Noisy:
+        """Noise for every number, and for every key where keys are unknown. The keys kept are sorted."""
+        keys, order = exact.keys, range(len(exact.keys))
+        if self.selection is not None and exact.selection is not None:
+            kept = self.selection.sample(exact.selection) if len(keys) else np.zeros(0, dtype=bool)
+            order = sorted(np.flatnonzero(kept).tolist(), key=lambda place: _rank(keys[place]))  # type: ignore[assignment]
+        places = np.fromiter(order, dtype=np.intp, count=len(order))
+        # The noise is drawn for the keys kept alone: nobody sees the others.
+        noisy = (
+            mechanism.sample(numbers[places]) if places.size else np.zeros(0, dtype=np.int64)
+            for mechanism, numbers in zip(self.noise, exact.measures, strict=True)
+        )
+        return Noisy(keys=tuple(keys[place] for place in order), measures=tuple(noisy))
+
+
+def price(program: Program, standard: Budgeted, spend: object, delta: object = 0) -> Priced:
+    """The noise that `spend` (ε or ρ) and `delta` buy for the program, verified against the certified loss.
+
+    δ is stated exactly where keys are unknown, and only within a standard that has one.
+    """
+    total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
+    parts = len(program.measures) + (program.selection is not None)
+    each = total / parts
+    selection = None if program.selection is None else _selector(program.selection, standard, each, share)
+    noise = tuple(_noise(measure, each) for measure in program.measures)
+    return _verified(
+        Priced(program=program, standard=standard, spend=total, delta=share, noise=noise, selection=selection)
+    )
+
+
+def price_batch(
+    programs: Sequence[Sequence[Program]], weights: Sequence[Fraction], epsilon: Fraction, delta: Fraction
+) -> list[Priced]:
+    """Several questions, fixed before the first is answered, together (ε, δ)-private by their composed δ(ε) curve.
+
+    programs: for each question its plans, one for each norm that it may use. weights: how much of the accuracy each
+    question gets; a question with half the weight has twice the noise. The whole batch takes one kind of noise, that
+    with the smaller errors. `spend` of each is its share ε·weight/Σ, a label: the batch is charged as one.
+    """
+    options = [
+        priced
+        for norm in (1, 2)
+        if (chosen := [next((p for p in plans if _norm(p) == norm), None) for plans in programs]) and None not in chosen
+        if (priced := _batch([p for p in chosen if p is not None], norm, weights, epsilon, delta)) is not None
+    ]
+    if not options:
+        raise PrivacyError("no plan of this batch fits the standard", where="release", hint=_WAYS_OUT)
+    return min(options, key=_log_error)
+
+
+def spend_for(
+    program: Program, standard: Budgeted, within: Mapping[int, object], confidence: object, delta: object = 0
+) -> Fraction:
+    """The smallest spend, to 4 digits, at which the statistics numbered in `within` have these half-widths.
+
+    within: aggregate of the query → half-width of its interval, in its own unit. Counts and sums only.
+    """
+    risk = 1 - positive(confidence, "confidence")
+    wanted = {index: positive(width, "within") for index, width in within.items()}
+    for index in wanted:
+        if program.statistics[index].denominator is not None:
+            hint = "The error of a mean depends on the group's size: give a spend."
+            raise ParameterError("half-widths can be asked of counts and sums", where="within", got="a mean", hint=hint)
+
+    def enough(spend: Fraction) -> bool:
+        noise = price(program, standard, spend, delta).noise
+        return all(
+            Fraction(noise[at].error(risk)) * program.measures[at].unit <= width
+            for index, width in wanted.items()
+            for at in (program.statistics[index].numerator,)
+        )
+
+    high = Fraction(1)
+    while not enough(high):
+        high *= 2
+    while enough(high / 2):
+        high /= 2
+    # Four digits, rounded up: the spend is what people read.
+    digit = Fraction(10) ** (math.floor(math.log10(high / 2)) - 3)
+    low, steps = math.floor(high / 2 / digit), math.ceil(high / digit)
+    while steps - low > 1:
+        middle = (low + steps) // 2
+        low, steps = (low, middle) if enough(middle * digit) else (middle, steps)
+    return steps * digit
+
+
+def _noise(measure: Measure, share: Fraction, *, rounded: bool = False) -> Noise:
+    # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.
+    squared = max(measure.sensitivity2, Fraction(1))
+    if measure.vector.norm == 1:
+        # Results are integers, so a distance is a whole number of lattice units.
+        distance = math.isqrt(squared.numerator // squared.denominator)
+        return DiscreteLaplace(scale=distance / share, sensitivity=distance)
+    if rounded:
+        return Gaussian(sigma2=squared / (2 * share), sensitivity2=squared)
+    return DiscreteGaussian(sigma2=squared / (2 * share), sensitivity2=squared)
+
+
+def _selector(selection: Selection, standard: Budgeted, share: Fraction, delta: Fraction) -> Selector:
+    if selection.groups == 1 and selection.people == 1:
+        uses = 2 if _moves(selection) else 1
+        epsilon = share / uses if not isinstance(standard, ZCDP) else _pure_within(share / uses)
+        return PartitionSelection(epsilon=epsilon, delta=delta / uses)
+    squared = selection.sensitivity2 * 4**selection.bits
+    noise: DiscreteLaplace | DiscreteGaussian
+    if selection.norm == 1:
+        distance = math.isqrt(squared.numerator // squared.denominator)
+        noise = DiscreteLaplace(scale=distance / share, sensitivity=distance)
+    else:
+        noise = DiscreteGaussian(sigma2=squared / (2 * share), sensitivity2=squared)
+    return ThresholdSelection(
+        noise=noise, groups=selection.groups, people=selection.people, bits=selection.bits, delta=delta
+    )
+
+
+def _moves(selection: Selection) -> bool:
+    """Whether a person can leave one key for another (replace): then the distance exceeds that of adding people."""
+    return selection.sensitivity2 > selection.people**2
+
+
+def _selection_loss(selector: Selector, selection: Selection) -> Loss:
+    # The optimal rule is stated for one key, so a person who moves is charged twice; votes cover the move themselves.
+    return selector.loss * (2 if isinstance(selector, PartitionSelection) and _moves(selection) else 1)
+
+
+def _pure_within(rho: Fraction) -> Fraction:
+    """An ε with ε·tanh(ε/2) ≤ ρ, the largest but for nine digits."""
+    low, high = 0.0, 2 * math.sqrt(rho) + float(rho) + 1
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * math.tanh(middle / 2) <= float(rho) else (low, middle)
+    epsilon = Fraction(f"{low * (1 - 1e-9):.9e}")
+    while PartitionSelection(epsilon=epsilon, delta=Fraction(1, 2)).loss.spend(ZCDP(delta=Fraction(1, 2))) > rho:
+        epsilon *= Fraction(10**9 - 1, 10**9)
+    return epsilon
+
+
+def _stated_delta(program: Program, standard: Budgeted, delta: object) -> Fraction:
+    share = positive(delta, "delta") if delta else Fraction(0)
+    allowed = Fraction(0) if isinstance(standard, Pure) else standard.delta
+    if program.selection is None:
+        if share:
+            hint = "Leave delta out: the groups of this question are public."
+            raise ParameterError("this question uses no δ", where="delta", got=str(share)[:40], hint=hint)
+        return share
+    if not allowed:
+        what = "the keys of this question are unknown, and selecting them needs a δ that the standard does not have"
+        raise PrivacyError(what, where="GROUP BY", got=f"{type(standard).__name__} with δ = 0", hint=_WAYS_OUT)
+    if not share:
+        hint = f'Write delta="…", at most {allowed}: what the dataset may ever spend.'
+        raise ParameterError(
+            "the keys of this question are unknown, so it must state its δ", where="delta", got="none", hint=hint
+        )
+    return share
+
+
+def _verified(priced: Priced) -> Priced:
+    loss = priced.loss
+    if loss.spend(priced.standard) > priced.spend or loss.stated_delta() > priced.delta:
+        raise VerificationError("the certified loss exceeds the spend, so nothing was asked", where="price")
+    return priced
+
+
+def _norm(program: Program) -> int:
+    return program.measures[0].vector.norm
+
+
+def _batch(
+    programs: list[Program], norm: int, weights: Sequence[Fraction], epsilon: Fraction, delta: Fraction
+) -> list[Priced] | None:
+    selecting = sum(program.selection is not None for program in programs)
+    if selecting and norm == 2:
+        # Selections under Gaussian-type noise are known by ρ alone, which wastes the curve.
+        return None
+    # Half of δ pays for the selections, half for the curve.
+    keys_delta = delta / (2 * selecting) if selecting else Fraction(0)
+    whole = sum(weights, Fraction(0))
+    standard = Approximate(delta)
+
+    def at(stretch: Fraction) -> list[Priced]:
+        return [
+            _stretched(program, standard, epsilon * weight / whole, keys_delta, stretch)
+            for program, weight in zip(programs, weights, strict=True)
+        ]
+
+    def fits(stretch: Fraction) -> bool:
+        return Loss.compose(priced.loss for priced in at(stretch)).epsilon(delta) <= epsilon
+
+    low, high = (Fraction(1), Fraction(2)) if norm == 1 else (Fraction(1, 1024), Fraction(1, 512))
+    if not fits(low):
+        return None
+    while fits(high) and high < 2**20:
+        low, high = high, 2 * high
+    for _ in range(9):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return at(low)
+
+
+def _stretched(program: Program, standard: Approximate, share: Fraction, delta: Fraction, stretch: Fraction) -> Priced:
+    """The question at `stretch` times the accuracy that its share would buy by adding up ε."""
+    parts = len(program.measures) + (program.selection is not None)
+    each = stretch * share / parts
+    # Gaussian noise of σ = Δ/each has ρ = each²/2, so equal weights have equal errors under both kinds of noise.
+    amount = each if _norm(program) == 1 else each**2 / 2
+    selection = None
+    if program.selection is not None and delta:
+        selection = _selector(program.selection, standard, each, delta)
+    elif program.selection is not None:
+        raise PrivacyError("the keys of a question are unknown and the batch has no δ", where="delta", hint=_WAYS_OUT)
+    noise = tuple(_noise(measure, amount, rounded=True) for measure in program.measures)
+    return Priced(program=program, standard=standard, spend=share, delta=delta, noise=noise, selection=selection)
+
+
+def _log_error(batch: list[Priced]) -> float:
+    """The mean logarithm of the standard errors: which kind of noise is better on the whole."""
+    errors = [
+        0.5 * math.log(mechanism.variance) + math.log(measure.unit)
+        for priced in batch
+        for mechanism, measure in zip(priced.noise, priced.program.measures, strict=True)
+    ]
+    return sum(errors) / len(errors)
+
+
+def _rank(key: tuple[Value, ...]) -> tuple[tuple[bool, object], ...]:
+    # NULL last, as DuckDB sorts; values of one column have one type.
+    return tuple((value is None, 0 if value is None else value) for value in key)

@@ -1,0 +1,257 @@
+"""From noisy integers to a table: values, intervals, derived outputs, HAVING, ORDER BY, LIMIT. All post-processing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from quincunx.release.arithmetic import Range, derived
+from quincunx.release.column import Column, Role, decimals, exact_decimal
+from quincunx.release.interval import Floats, of_mean, of_measure
+from quincunx.release.stored import Stored
+from quincunx.release.tidy import TIDY
+from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured
+from quincunx.table.expression import Column as Field
+from quincunx.table.measure import Program, Statistic
+
+# expressions over named columns, columns as Python values → one list of Python values for each expression
+Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[str, Sequence[Any]]], Sequence[Sequence[Any]]]
+
+_ROLES: Final[tuple[tuple[Role, str], ...]] = (("low", "_low"), ("high", "_high"), ("se", "_se"))
+# What an exact decimal column holds; coarser or finer steps leave as floats.
+_DIGITS: Final = 38
+_BARE: Final = "no interval: the output is not arithmetic on aggregates alone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Published:
+    """The published numbers of one aggregate: exact values of a type, and what is known about them."""
+
+    values: list[Any]
+    type: str
+    scale: int
+    range: Range
+
+
+def publish(
+    program: Program, stored: Stored, *, confidence: Fraction, tidy: tuple[str, ...], evaluate: Evaluate
+) -> tuple[Column, ...]:
+    """The columns of an answer, each measured output followed by its companions."""
+    query = program.query
+    single = [_published(program, stored, index, 1 - confidence) for index in range(len(program.statistics))]
+    wanted = [output.expression for output in query.outputs]
+    extra = ([query.having] if query.having is not None else []) + [each.expression for each in query.order]
+    computed = _computed(program, [*wanted, *extra], single, stored, evaluate)
+    columns: list[Column] = []
+    for output, values in zip(query.outputs, computed, strict=False):
+        columns += _columns(output.name, output.expression, values, program, stored, single, confidence, tidy)
+    rows = _rows(program, computed[len(wanted) :], len(stored.noisy.keys))
+    return tuple(column.picked(rows) for column in columns)
+
+
+def _published(program: Program, stored: Stored, index: int, risk: Fraction) -> _Published:
+    statistic, aggregate = program.statistics[index], program.query.aggregates[index]
+    numbers, measure = stored.noisy.measures[statistic.numerator], program.measures[statistic.numerator]
+    noise = stored.noise[statistic.numerator]
+    if statistic.denominator is not None:
+        return _mean(program, stored, statistic, risk)
+    estimate = of_measure(numbers, noise, measure.unit, risk)
+    step = statistic.resolution
+    ratio = measure.unit / step
+    # ⌊y·unit/step + 1/2⌋ in whole numbers.
+    steps = [
+        (2 * y * ratio.numerator + ratio.denominator) // (2 * ratio.denominator) for y in map(int, numbers.tolist())
+    ]
+    scale = decimals(step)
+    if scale is not None and 2**62 * step * 10**scale >= 10**_DIGITS:
+        scale = None
+    values: list[Any]
+    if step.denominator == 1:
+        kind, scale, values = "integer", 0, [k * step.numerator for k in steps]
+    elif scale is not None:
+        kind, values = "decimal", [exact_decimal(k * step, scale) for k in steps]
+    else:
+        kind, scale, values = "float", 0, [float(k * step) for k in steps]
+    if aggregate.kind in ("count", "people"):
+        kind = "integer"
+    near = np.array([float(value) for value in values], dtype=np.float64)
+    low, high = np.minimum(estimate.low, near), np.maximum(estimate.high, near)
+    slopes = {statistic.numerator: np.ones(numbers.shape)}
+    return _Published(values=values, type=kind, scale=scale, range=Range(value=near, low=low, high=high, slopes=slopes))
+
+
+def _mean(program: Program, stored: Stored, statistic: Statistic, risk: Fraction) -> _Published:
+    top, bottom = statistic.numerator, statistic.denominator or 0
+    pair, measures = (top, bottom), (program.measures[top], program.measures[bottom])
+    centre = statistic.centre
+    bounds = (float((statistic.low or Fraction(0)) - centre), float((statistic.high or Fraction(0)) - centre))
+    counts = stored.noisy.measures[bottom]
+    estimate = of_mean(
+        stored.noisy.measures[top],
+        counts,
+        (stored.noise[top], stored.noise[bottom]),
+        (measures[0].unit, measures[1].unit),
+        risk,
+        bounds,
+    )
+    ends = [np.clip(part + float(centre), float(statistic.low or 0), float(statistic.high or 0)) for part in
+            (estimate.middle, estimate.low, estimate.high)]  # fmt: skip
+    count = counts.astype(np.float64) * float(measures[1].unit)
+    known = np.isfinite(estimate.se)
+    with np.errstate(all="ignore"):
+        by_sum, by_count = np.where(known, 1 / count, np.nan), np.where(known, -estimate.middle / count, np.nan)
+    slopes = dict(zip(pair, (by_sum, by_count), strict=True))
+    range_ = Range(value=ends[0], low=ends[1], high=ends[2], slopes=slopes)
+    return _Published(values=ends[0].tolist(), type="float", scale=0, range=range_)
+
+
+def _computed(
+    program: Program, expressions: list[Expression], single: list[_Published], stored: Stored, evaluate: Evaluate
+) -> list[Sequence[Any]]:
+    """The values of each expression: aggregates and keys as they are, everything else by the engine's `evaluate`."""
+    keys = [[key[i] for key in stored.noisy.keys] for i in range(len(program.query.keys))]
+    found: dict[int, Sequence[Any]] = {}
+    asked: list[tuple[int, Expression]] = []
+    for place, expression in enumerate(expressions):
+        if isinstance(expression, Measured):
+            found[place] = single[expression.index].values
+        elif isinstance(expression, GroupKey):
+            found[place] = keys[expression.index]
+        else:
+            asked.append((place, expression.rewrite(_named)))
+    if asked:
+        # Numbers with decimals go in and come out as Fractions.
+        columns: dict[str, Sequence[Any]] = {
+            f"a{i}": each.values if each.type == "integer" else [Fraction(value) for value in each.values]
+            for i, each in enumerate(single)
+        }
+        columns |= {f"k{i}": values for i, values in enumerate(keys)}
+        used = {node.name for _, each in asked for node in each.walk() if isinstance(node, Field)}
+        # A constant still has one value for each row, so at least one column always goes along.
+        given = {name: values for name, values in columns.items() if name in used} or {"a0": columns["a0"]}
+        results = evaluate([expression for _, expression in asked], given)
+        found |= {place: values for (place, _), values in zip(asked, results, strict=True)}
+    return [found[place] for place in range(len(expressions))]
+
+
+def _named(node: Expression) -> Expression:
+    names = {Measured: "a", GroupKey: "k"}
+    if type(node) not in names:
+        return node
+    index = node.index  # type: ignore[attr-defined]
+    return Field(
+        name=f"{names[type(node)]}{index}",
+        type=node.type,
+        nullable=node.nullable,
+        low=node.low,
+        high=node.high,
+        step=node.step,
+    )
+
+
+def _columns(
+    name: str,
+    expression: Expression,
+    values: Sequence[Any],
+    program: Program,
+    stored: Stored,
+    single: list[_Published],
+    confidence: Fraction,
+    tidy: tuple[str, ...],
+) -> list[Column]:
+    used = sorted({node.index for node in expression.walk() if isinstance(node, Measured)})
+    if not used:
+        return [_key_column(name, expression.type, values)]
+    if isinstance(expression, Measured):
+        found = single[expression.index]
+        kind, scale, known = found.type, found.scale, found.range
+    else:
+        kind, scale = _derived_type(expression.type), 0
+        values = [_plain(value, kind) for value in values]
+        ranges = {i: _published(program, stored, i, (1 - confidence) / len(used)).range for i in used}
+        numeric = {
+            i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
+            for i, key in enumerate(program.query.keys)
+            if key.expression.type in NUMBERS
+        }
+        found_range = derived(expression, ranges, numeric) if len(values) else None
+        if found_range is None or kind not in ("integer", "float"):
+            return [Column(name=name, type=kind, role="value", values=tuple(values), note=_BARE)]
+        known = found_range
+    return _with_companions(name, kind, scale, values, known, _se(known, program, stored), tidy)
+
+
+def _se(known: Range, program: Program, stored: Stored) -> Floats:
+    total = np.zeros(known.value.shape)
+    for measure, slope in known.slopes.items():
+        variance = stored.noise[measure].variance * float(program.measures[measure].unit) ** 2
+        total = total + slope**2 * variance
+    return np.sqrt(total)
+
+
+def _with_companions(
+    name: str,
+    kind: str,
+    scale: int,
+    values: Sequence[Any],
+    known: Range,
+    se: Floats,
+    tidy: tuple[str, ...],
+) -> list[Column]:
+    if "integer" in tidy and kind != "integer":
+        kind, scale = "integer", 0
+        values = [None if value is None else math.floor(Fraction(value) + Fraction(1, 2)) for value in values]
+    if "non-negative" in tidy:
+        values = [None if value is None else max(value, type(value)(0)) for value in values]
+        # An interval that lies below 0 becomes the point 0.
+        known = replace(known, low=np.maximum(known.low, 0.0), high=np.maximum(known.high, 0.0))
+    note = "; ".join(TIDY[each] for each in tidy)
+    columns = [Column(name=name, type=kind, role="value", values=tuple(values), scale=scale, note=note)]
+    near = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
+    ends = {"low": np.fmin(known.low, near), "high": np.fmax(known.high, near), "se": se}
+    both = np.isfinite(known.low) & np.isfinite(known.high) & np.isfinite(near)
+    for role, suffix in _ROLES:
+        shown = np.where(both, ends[role], np.nan) if role != "se" else np.where(np.isfinite(near), se, np.nan)
+        kept = tuple(None if not math.isfinite(value) else value for value in shown.tolist())
+        columns.append(Column(name=name + suffix, type="float", role=role, values=kept))
+    return columns
+
+
+def _key_column(name: str, kind: str, values: Sequence[Any]) -> Column:
+    if kind == "decimal":
+        return Column(name=name, type="float", role="key", values=tuple(_plain(value, "float") for value in values))
+    return Column(name=name, type=kind, role="key", values=tuple(values))
+
+
+def _derived_type(kind: str) -> str:
+    return "float" if kind == "decimal" else kind
+
+
+def _plain(value: Any, kind: str) -> Any:
+    if value is None or kind != "float":
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _rows(program: Program, extra: Sequence[Sequence[Any]], count: int) -> list[int]:
+    """Which rows are shown, in which order."""
+    query, rest = program.query, list(extra)
+    rows = list(range(count))
+    if query.having is not None:
+        kept = rest.pop(0)
+        rows = [row for row in rows if kept[row] is True]
+    # Stable sorts from the last expression to the first; NULL apart, because it compares with nothing.
+    for ordering, values in reversed(list(zip(query.order, rest, strict=True))):
+        known = [row for row in rows if values[row] is not None]
+        missing = [row for row in rows if values[row] is None]
+        # `reverse` keeps equal rows in their order.
+        known.sort(key=lambda row, values=values: values[row], reverse=ordering.descending)  # type: ignore[misc]
+        rows = missing + known if ordering.nulls_first else known + missing
+    end = None if query.limit is None else query.offset + query.limit
+    return rows[query.offset : end]

@@ -1,0 +1,188 @@
+"""A session: one dataset, its guarantee and its ledger, ready for questions. Planning reads no private row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from quincunx.errors import ParameterError, PrivacyError, QuincunxError
+from quincunx.numbers import positive_integer
+from quincunx.release import asking, batch
+from quincunx.release.answer import Answer
+from quincunx.release.desk import Desk
+from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
+from quincunx.release.opening import arguments, blamed
+from quincunx.release.plan_file import ReleaseEntry, read_plan
+from quincunx.release.pricing import Budgeted
+from quincunx.release.tidy import read_tidy
+from quincunx.spec import Specification
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.source import Table
+
+
+class Session:
+    """A dataset under one guarantee.
+
+    dataset: the name that owns the budget for ever. version: the curator's name for the state of the data; raise it
+    when they change. ledger: the path of the ledger; ":memory:" forgets everything at the end and must be typed.
+    tables: name → Table, private and public. unit: AddRemove or Replace. standard: Pure, Approximate or ZCDP.
+    intensity: all that may ever be spent on this dataset, in the standard's parameter. budgets: {"plan": …,
+    "analysts": {…}}, smaller budgets in the same parameter. confidence: of all intervals. analyst: who asks.
+    invariants: must be empty; facts that are published exactly need a scope, which sessions cannot state yet.
+    """
+
+    __slots__ = ("_desk", "_releases")
+
+    def __init__(
+        self,
+        *,
+        dataset: str,
+        version: str,
+        ledger: object,
+        tables: Mapping[str, Table],
+        unit: AddRemove | Replace,
+        standard: Budgeted,
+        intensity: object,
+        budgets: Mapping[str, object] | None = None,
+        confidence: object = "0.95",
+        analyst: str | None = None,
+        invariants: Iterable[object] = (),
+    ) -> None:
+        if tuple(invariants):
+            what = "invariants narrow the scope of the guarantee, which sessions cannot state yet"
+            raise PrivacyError(what, where="invariants", hint="Leave invariants empty.")
+        self._desk = Desk(
+            dataset=dataset,
+            version=version,
+            ledger=ledger,
+            tables=tables,
+            unit=unit,
+            standard=standard,
+            intensity=intensity,
+            budgets=budgets,
+            confidence=confidence,
+            analyst=analyst,
+        )
+        self._releases: tuple[ReleaseEntry, ...] = ()
+
+    @classmethod
+    def open(cls, path: str | Path, *, analyst: str | None = None) -> Session:
+        """The session of a plan file. Errors say file and line."""
+        found = read_plan(path)
+        given = arguments(found, analyst)
+        try:
+            session = cls(**given)
+        except QuincunxError as error:
+            raise blamed(error, found) from None
+        session._releases = found.releases
+        return session
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the ledger and the engine. A ledger in memory is forgotten."""
+        self._desk.close()
+
+    def __repr__(self) -> str:
+        return f"<Session: {self.dataset}, version {self._desk.version}, {self.specification.stated[0][1]}>"
+
+    @property
+    def dataset(self) -> str:
+        """The name that owns the budget."""
+        return self._desk.dataset
+
+    @property
+    def specification(self) -> Specification:
+        """The guarantee: five blocks, the intensity being the total."""
+        return self._desk.books.registration.specification
+
+    @property
+    def remaining(self) -> Fraction:
+        """The largest spend that every budget in the way admits: the dataset's, the plan's, the analyst's if named."""
+        return self._desk.books.left(self._desk.analyst).affordable
+
+    @property
+    def spent(self) -> Fraction:
+        """What everyone has spent on the dataset so far."""
+        return self._desk.books.left(self._desk.analyst).spent
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said about the tables and the ledger."""
+        return self._desk.notes
+
+    def sql(
+        self,
+        text: str,
+        *,
+        spend: object = None,
+        delta: object = None,
+        within: Mapping[str, object] | None = None,
+        tidy: Iterable[str] = (),
+    ) -> Answer:
+        """Ask, pay and answer. A question that was asked before costs nothing and gets its stored answer.
+
+        spend: in the standard's parameter, or within: {output: half-width}. delta: where keys are unknown. tidy:
+        "non-negative", "integer".
+        """
+        desk, wanted = self._desk, read_tidy(tidy)
+        ask = desk.ask(text, spend=spend, delta=delta, within=within)
+        found = asking.kept(desk.books, ask.question, desk.analyst, lambda: asking.drawn(desk.engine, [ask.priced])[0])
+        return desk.answer(ask, found, found.content, wanted)
+
+    def explain(
+        self,
+        text: str,
+        *,
+        spend: object = None,
+        delta: object = None,
+        within: Mapping[str, object] | None = None,
+        group_size: object = GROUP_SIZE,
+    ) -> Explanation:
+        """What the question would do: the plan in words, and its cost and errors if a spend is given. Free.
+
+        group_size: the number of rows for which the errors of means are worked out.
+        """
+        desk, size = self._desk, positive_integer(group_size, "group_size")
+        if spend is None and within is None:
+            return desk.explanation(text, desk.program(text), None, None, size)
+        ask = desk.ask(text, spend=spend, delta=delta, within=within)
+        return desk.explanation(text, ask.program, ask.priced, desk.cost(ask.priced, ask.question), size)
+
+    def cost(
+        self, text: str, *, spend: object = None, delta: object = None, within: Mapping[str, object] | None = None
+    ) -> Cost:
+        """What the question would cost, and whether the budgets cover it. Free."""
+        ask = self._desk.ask(text, spend=spend, delta=delta, within=within)
+        return self._desk.cost(ask.priced, ask.question)
+
+    def error(
+        self,
+        text: str,
+        *,
+        spend: object = None,
+        delta: object = None,
+        within: Mapping[str, object] | None = None,
+        group_size: object = GROUP_SIZE,
+    ) -> tuple[OutputError, ...]:
+        """How far each output would be off. Free."""
+        ask = self._desk.ask(text, spend=spend, delta=delta, within=within)
+        return output_errors(ask.priced, self._desk.confidence, positive_integer(group_size, "group_size"))
+
+    def check(self) -> batch.Check:
+        """What can be wrong before the first row is read: every release of the plan, its costs, the budgets. Free."""
+        return batch.check(self._desk, self._releases)
+
+    def release(self, out: str | Path) -> batch.Release:
+        """Answer every [[release]] of the plan and write them to the folder `out`. `check` is its dry run."""
+        if not self._releases:
+            hint = "Write [[release]] entries in a plan file and open it with Session.open."
+            raise ParameterError("there is no release", where="release", hint=hint)
+        return batch.release(self._desk, self._releases, Path(out))

@@ -1,0 +1,128 @@
+"""What a ledger keeps of an answer: keys, noisy integers and the noise's parameters. Everything shown follows from it.
+
+The form is JSON that stays readable for ever: names are never removed and never change their meaning; what is unknown
+is refused. Confidence, rounding, tidying and the order of rows are post-processing and are not stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from quincunx import mechanisms
+from quincunx.errors import DataError
+from quincunx.loss import Loss
+from quincunx.release.pricing import Noise, Noisy, Priced
+from quincunx.table.expression import Value
+
+FORMAT: Final = "quincunx/answer/1"
+_LAWS: Final[dict[str, Any]] = {
+    "discrete-laplace": mechanisms.DiscreteLaplace,
+    "discrete-gaussian": mechanisms.DiscreteGaussian,
+    "laplace": mechanisms.Laplace,
+    "gaussian": mechanisms.Gaussian,
+}
+_NAMES: Final[dict[type, str]] = {law: name for name, law in _LAWS.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A stored answer. injected: drawn under an injected key, and therefore not private."""
+
+    noisy: Noisy
+    noise: tuple[Noise, ...]
+    loss: Loss
+    injected: bool
+
+
+def encode(priced: Priced, noisy: Noisy, *, injected: bool) -> dict[str, Any]:
+    """The answer as a JSON value."""
+    return {
+        "format": FORMAT,
+        "injected": injected,
+        "loss": json.loads(priced.loss.to_json()),
+        "noise": [_noise_out(noise) for noise in priced.noise],
+        "keys": [[_value_out(value) for value in key] for key in noisy.keys],
+        "measures": [numbers.tolist() for numbers in noisy.measures],
+    }
+
+
+def to_bytes(data: Mapping[str, Any]) -> bytes:
+    """The JSON text of one answer, or of a batch {name: answer}."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def from_bytes(content: bytes) -> dict[str, Any]:
+    """What `to_bytes` wrote."""
+    data = json.loads(content.decode("utf-8"))
+    if not isinstance(data, dict):
+        raise DataError("a stored answer cannot be read", where="ledger", got=type(data).__name__)
+    return data
+
+
+def decode(data: Mapping[str, Any]) -> Stored:
+    """The answer that `encode` wrote."""
+    if data.get("format") != FORMAT:
+        got, hint = str(data.get("format"))[:40], "A newer version wrote it: update Quincunx."
+        raise DataError(f"expected a stored answer of format {FORMAT}", where="ledger", got=got, hint=hint)
+    return Stored(
+        noisy=Noisy(
+            keys=tuple(tuple(_value_in(value) for value in key) for key in data["keys"]),
+            measures=tuple(np.array(numbers, dtype=np.int64) for numbers in data["measures"]),
+        ),
+        noise=tuple(_noise_in(noise) for noise in data["noise"]),
+        loss=Loss.from_json(json.dumps(data["loss"])),
+        injected=bool(data["injected"]),
+    )
+
+
+def law_name(noise: Noise) -> str:
+    """The name under which a mechanism is stored: discrete-laplace, discrete-gaussian or gaussian."""
+    return _NAMES[type(noise)]
+
+
+def _noise_out(noise: Noise) -> dict[str, Any]:
+    given = ((field.name, getattr(noise, field.name)) for field in fields(noise))
+    return {"law": law_name(noise)} | {
+        name: str(value) if isinstance(value, Fraction) else value for name, value in given if value is not None
+    }
+
+
+def _noise_in(data: Mapping[str, Any]) -> Noise:
+    law = _LAWS.get(str(data.get("law")))
+    if law is None:
+        raise DataError("unknown noise", where="ledger", got=str(data.get("law"))[:40], hint="Update Quincunx.")
+    return law(**{name: value for name, value in data.items() if name != "law"})  # type: ignore[no-any-return]
+
+
+# Numbers with decimals, dates and times are marked; the rest is JSON's own.
+_OUT: Final[dict[type, Callable[[Any], object]]] = {
+    Fraction: lambda value: {"decimal": str(value)},
+    datetime: lambda value: {"timestamp": value.isoformat()},
+    date: lambda value: {"date": value.isoformat()},
+}
+_IN: Final[dict[str, Callable[[str], Value]]] = {
+    "decimal": Fraction,
+    "timestamp": datetime.fromisoformat,
+    "date": date.fromisoformat,
+}
+
+
+def _value_out(value: Value) -> object:
+    mark = _OUT.get(type(value))
+    return value if mark is None else mark(value)
+
+
+def _value_in(value: Any) -> Value:
+    if not isinstance(value, dict):
+        return value  # type: ignore[no-any-return]
+    (mark, text), *rest = value.items()
+    if rest or mark not in _IN:
+        raise DataError("unknown kind of key", where="ledger", got=str(mark)[:40], hint="Update Quincunx.")
+    return _IN[mark](text)

@@ -1,0 +1,90 @@
+"""The plan in words: which noise falls on what, and what counts of each person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from math import isqrt, sqrt
+from typing import Any, Final
+
+from quincunx.numbers.exact import float_text
+from quincunx.release.pricing import Noise, Priced
+from quincunx.release.stored import law_name
+from quincunx.table.expression import Measured
+from quincunx.table.measure import Measure, Program
+
+# stored name → how it is called, its symbol, and its size in lattice units
+_LAWS: Final[Mapping[str, tuple[str, str, Callable[[Any], float]]]] = {
+    "discrete-laplace": ("discrete Laplace noise", "scale", lambda noise: float(noise.scale)),
+    "discrete-gaussian": ("discrete Gaussian noise", "σ", lambda noise: sqrt(noise.sigma2)),
+    "laplace": ("rounded Laplace noise", "scale", lambda noise: float(noise.scale)),
+    "gaussian": ("rounded Gaussian noise", "σ", lambda noise: sqrt(noise.sigma2)),
+}
+
+
+def noise_words(noise: Noise, measure: Measure) -> str:
+    """`discrete Gaussian noise, σ = 14.1`, in the data's unit."""
+    name, symbol, size = _LAWS[law_name(noise)]
+    return f"{name}, {symbol} = {size(noise) * float(measure.unit):.4g}"
+
+
+def noises(program: Program, noise: tuple[Noise, ...]) -> tuple[str, ...]:
+    """One sentence for each measure: its noise, and the outputs that it is in."""
+    return tuple(
+        f"{_shown(program, index)}: {noise_words(each, program.measures[index])}" for index, each in enumerate(noise)
+    )
+
+
+def measure_words(measure: Measure) -> str:
+    """What a measure counts or adds up, and how much of it one person may be."""
+    if measure.vector.kind == "people":
+        what, unit = "the number of people", "groups"
+    elif measure.counts:
+        what, unit = f"the number of rows{'' if measure.argument is None else ' with a value'}", "rows"
+    else:
+        low, high = ((end - measure.centre) * measure.step for end in (measure.low, measure.high))
+        about = f", {number_text(measure.centre * measure.step)} subtracted" if measure.centre else ""
+        what, unit = f"the sum of values from {number_text(low)} to {number_text(high)}{about}", "rows"
+    if measure.where is not None:
+        what += ", where FILTER is true"
+    norm = {1: "ℓ1", 2: "ℓ2"}[measure.vector.norm]
+    return f"{what}; one person counts for at most C = {root_text(measure.vector.bound2)} {unit} ({norm})"
+
+
+def selection_words(priced: Priced) -> str:
+    """How unknown keys are selected; empty where all are public."""
+    selection = priced.program.selection
+    if selection is None:
+        return ""
+    most = "one group" if selection.groups == 1 else f"{selection.groups} groups"
+    return f"groups are shown where enough people are in them; a person votes for at most {most}"
+
+
+def root_text(square: Fraction) -> str:
+    """√square, exact where it is rational."""
+    top, bottom = isqrt(square.numerator), isqrt(square.denominator)
+    if top * top == square.numerator and bottom * bottom == square.denominator:
+        return number_text(Fraction(top, bottom))
+    return f"√{square}"
+
+
+def number_text(value: Fraction) -> str:
+    """Whole numbers in full, others as short decimals."""
+    return str(value) if value.denominator == 1 else float_text(value)
+
+
+def _shown(program: Program, measure: int) -> str:
+    """The outputs in which a measure is, and as which part of a mean; or where else it is used."""
+    parts: dict[int, str] = {}
+    for index, statistic in enumerate(program.statistics):
+        if measure == statistic.denominator:
+            parts[index] = " (count)"
+        elif measure == statistic.numerator:
+            parts[index] = " (sum)" if statistic.denominator is not None else ""
+    names = [
+        output.name + parts[node.index]
+        for output in program.query.outputs
+        for node in output.expression.walk()
+        if isinstance(node, Measured) and node.index in parts
+    ]
+    return ", ".join(dict.fromkeys(names)) if names else "HAVING or ORDER BY"

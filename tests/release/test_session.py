@@ -1,0 +1,417 @@
+"""Sessions: the order of a question, what is free, what is refused, and that nothing exact gets out."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from quincunx import spec
+from quincunx.errors import (
+    BudgetError,
+    ParameterError,
+    PrivacyError,
+    QueryError,
+    RefusalError,
+    RegistrationError,
+    SpecificationError,
+    UnavailableError,
+)
+from quincunx.ledger import Ledger
+from quincunx.release import Answer, Session
+from quincunx.spec.standard import TV, ZCDP, Approximate, Pure
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.source import Table
+from tests.release.world import CANARY, NoEngine, session, tables, visits
+
+BY_REGION = "SELECT region, COUNT(*) AS n, AVG(age) AS mean_age, SUM(cost) AS total FROM visits GROUP BY region"
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+def planning() -> Session:
+    """A session whose engine must not be asked."""
+    asked = session()
+    asked._desk._engine = NoEngine()
+    return asked
+
+
+def test_an_answer_has_companions_and_says_what_it_cost() -> None:
+    with session() as asked:
+        answer = asked.sql(BY_REGION, spend="0.5")
+        names = [f"{name}{end}" for name in ("n", "mean_age", "total") for end in ("", "_low", "_high", "_se")]
+        assert [column.name for column in answer.columns] == ["region", *names]
+        assert answer.keys == ("region",)
+        assert answer.outputs == ("n", "mean_age", "total")
+        assert answer["region"] == ("north", "south", "east", "west")
+        assert [type(answer[name][0]) for name in ("n", "mean_age", "total")] == [int, float, Decimal]
+        assert (answer.spent, answer.delta, answer.remaining) == (Fraction(1, 2), 0, Fraction(199, 2))
+        assert asked.spent == Fraction(1, 2)
+        assert asked.remaining == Fraction(199, 2)
+        assert answer.loss.spend(ZCDP()) <= Fraction(1, 2)
+        assert answer.specification == asked.specification
+        assert any("in memory" in note for note in answer.notes)
+        assert not any("injected" in note for note in answer.notes)
+        for row in answer:
+            assert row["n_low"] <= row["n"] <= row["n_high"]
+            assert row["mean_age_low"] <= row["mean_age"] <= row["mean_age_high"]
+
+
+def test_at_an_enormous_budget_the_bounded_statistics_are_exact() -> None:
+    frame = visits()
+    frame = frame[frame.person_id != 0]
+    with session(
+        intensity="1e30", tables=tables() | {"visits": Table(frame, limits={"rows": 3}, columns=COLUMNS)}
+    ) as s:
+        answer = s.sql(BY_REGION, spend="1e25")
+    truth = frame.groupby("region").agg(n=("age", "size"), mean_age=("age", "mean"), total=("cost", "sum"))
+    for row in answer.rows[:3]:
+        exact = truth.loc[row["region"]]
+        assert row["n"] == exact.n
+        assert row["mean_age"] == pytest.approx(exact.mean_age, abs=1e-6)
+        assert row["total"] == Decimal(str(exact.total)).quantize(Decimal("0.01"))
+    assert answer["n"][3] == 0
+
+
+COLUMNS: dict[str, Any] = {
+    "region": {"keys": ["north", "south", "east", "west"]},
+    "age": {"bounds": (0, 110)},
+    "cost": {"bounds": (0, 100), "step": "0.01"},
+}
+
+
+def test_the_same_question_is_answered_from_the_ledger_for_nothing() -> None:
+    with session() as asked:
+        first = asked.sql(BY_REGION, spend="0.5")
+        again = asked.sql(BY_REGION.lower().replace("group by region", "GROUP   BY 1 -- a comment"), spend="0.5")
+        assert again.rows == first.rows
+        assert again.columns == first.columns
+        assert (again.spent, again.remaining, again.head) == (0, first.remaining, first.head)
+        assert "Cost 0: this is the stored answer of record 3." in again.notes
+        other = asked.sql(BY_REGION, spend="0.25")
+        assert other.spent == Fraction(1, 4)
+        assert other.rows != first.rows
+
+
+def test_post_processing_is_free() -> None:
+    """Names, order, HAVING, LIMIT, arithmetic and tidying come after the noise."""
+    with session() as asked:
+        first = asked.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY region", spend=1)
+        numbers = dict(zip(first["region"], first["n"], strict=True))
+        renamed = asked.sql("SELECT COUNT(*) AS visits, region AS place FROM visits GROUP BY region", spend=1)
+        ordered = asked.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY region ORDER BY n DESC LIMIT 2", spend=1)
+        having = asked.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY region HAVING COUNT(*) > 30", spend=1)
+        double = asked.sql("SELECT region, 2 * COUNT(*) + 1 AS n FROM visits GROUP BY region", spend=1)
+        tidied = asked.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY region", spend=1, tidy=["non-negative"])
+        for answer in (renamed, ordered, having, double, tidied):
+            assert answer.spent == 0
+        assert renamed["visits"] == first["n"]
+        assert list(ordered["n"]) == sorted(first["n"], reverse=True)[:2]
+        assert dict(zip(having["region"], having["n"], strict=True)) == {k: n for k, n in numbers.items() if n > 30}
+        assert [2 * n + 1 for n in first["n"]] == list(double["n"])
+        assert list(tidied["n"]) == [max(0, n) for n in first["n"]]
+        assert asked.spent == 1
+
+
+def test_an_answer_is_what_the_ledger_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process stored first: its answer is shown, not our draw."""
+    with session() as asked:
+        ledger = asked._desk.books.open()
+        stored: list[bytes] = []
+        whole = type(ledger).store
+
+        def store(self: Ledger, reservation: Any, content: bytes, *, injected: bool = False) -> Any:
+            data = json.loads(content)
+            data["measures"] = [[7 * 2**20] for _ in data["measures"]]
+            stored.append(json.dumps(data).encode())
+            whole(self, reservation, stored[0], injected=injected)
+            return whole(self, reservation, content, injected=injected)
+
+        monkeypatch.setattr(Ledger, "store", store)
+        assert asked.sql(COUNT, spend=1).value == 7
+
+
+def test_a_failing_engine_leaves_the_question_paid_and_the_retry_free() -> None:
+    class Broken(NoEngine):
+        def run(self, *_: object) -> object:
+            raise UnavailableError("the engine could not compute the question", where="duckdb")
+
+    with session() as asked:
+        asked._desk._engine = Broken()
+        with pytest.raises(UnavailableError):
+            asked.sql(COUNT, spend=1)
+        assert asked.spent == 1
+        asked._desk._engine = None
+        answer = asked.sql(COUNT, spend=1)
+        assert (answer.spent, asked.spent) == (0, 1)
+        assert "Cost 0: the question was paid for before, and its answer had not been stored." in answer.notes
+
+
+def test_planning_reads_no_private_row() -> None:
+    with planning() as asked:
+        assert "No private row was read." in str(asked.explain(BY_REGION, spend=1))
+        assert asked.explain(BY_REGION).cost is None
+        assert asked.cost(BY_REGION, spend=1).charged == 1
+        assert [error.name for error in asked.error(BY_REGION, spend=1)] == ["n", "mean_age", "total"]
+        assert asked.check().covered
+        assert (asked.spent, asked.remaining) == (0, 100)
+        with pytest.raises(AssertionError, match="private row"):
+            asked.sql(COUNT, spend=1)
+
+
+def test_a_refusal_before_the_ledger_costs_nothing() -> None:
+    with planning() as asked:
+        for wrong, kind in (
+            ("SELECT MAX(age) FROM visits", RefusalError),
+            ("SELECT COUNT(*) AS n FROM nobody", QueryError),
+            ("SELECT town, COUNT(*) AS n FROM visits GROUP BY town", ParameterError),
+        ):
+            with pytest.raises(kind):
+                asked.sql(wrong, spend=1)
+        with pytest.raises(BudgetError) as caught:
+            asked.sql(COUNT, spend=101)
+        assert (caught.value.requested, caught.value.remaining, caught.value.affordable) == (101, 100, 100)
+        assert asked.spent == 0
+
+
+def test_half_widths_find_the_spend() -> None:
+    with session() as asked:
+        (error,) = asked.error(COUNT, within={"n": 20})
+        assert error.half_width is not None
+        assert error.half_width <= 20
+        cost = asked.cost(COUNT, within={"N": 20})
+        answer = asked.sql(COUNT, within={"n": 20})
+        assert answer.spent == cost.spend
+        assert answer["n_high"][0] - answer["n_low"][0] <= 40 + 1e-9
+        for wrong in ({"mean": 3}, {}, {"n": 0}):
+            with pytest.raises(ParameterError):
+                asked.cost(COUNT, within=wrong)
+        with pytest.raises(ParameterError, match="no such count or sum"):
+            asked.cost("SELECT 2 * COUNT(*) AS n FROM visits", within={"n": 3})
+        with pytest.raises(ParameterError, match="counts and sums"):
+            asked.cost("SELECT AVG(age) AS n FROM visits", within={"n": 3})
+
+
+@pytest.mark.parametrize("asked", [{}, {"spend": 1, "within": {"n": 3}}])
+def test_a_question_says_what_it_spends_once(asked: dict[str, Any]) -> None:
+    with planning() as one, pytest.raises(ParameterError, match="what it spends"):
+        one.sql(COUNT, **asked)
+
+
+@pytest.mark.parametrize("spend", [0, -1, "nan", "x", True])
+def test_a_spend_is_a_positive_number(spend: object) -> None:
+    with planning() as one, pytest.raises(ParameterError):
+        one.sql(COUNT, spend=spend)
+
+
+def test_unknown_keys_need_a_delta_and_are_selected() -> None:
+    question = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
+    with session() as asked:
+        answer = asked.sql(question, spend=20, delta="1e-7")
+        assert answer.delta == Fraction(1, 10**7)
+        assert answer.remaining_delta == Fraction(9, 10**7)
+        assert list(answer["town"]) == sorted(answer["town"])
+        assert set(answer["town"]) <= {f"town{i}" for i in range(5)}
+        with pytest.raises(ParameterError, match="state its δ"):
+            asked.sql(question, spend=20)
+        with pytest.raises(ParameterError, match="uses no δ"):
+            asked.sql(COUNT, spend=1, delta="1e-7")
+    with session(standard=Pure()) as asked, pytest.raises(PrivacyError, match="unknown"):
+        asked.sql(question, spend=1, delta="1e-7")
+
+
+@pytest.mark.parametrize(
+    ("standard", "law"),
+    [
+        (Pure(), "discrete Laplace"),
+        (Approximate(Fraction(1, 10**6)), "discrete Laplace"),
+        (ZCDP(), "discrete Gaussian"),
+    ],
+)
+def test_the_noise_follows_the_standard(standard: Any, law: str) -> None:
+    with session(standard=standard) as asked:
+        answer = asked.sql(COUNT, spend=1)
+        assert answer.mechanisms[0].startswith(f"n: {law} noise")
+        assert answer.symbol == ("ρ" if isinstance(standard, ZCDP) else "ε")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        AddRemove(key="person_id"),
+        Replace(key="person_id"),
+        AddRemove(key="PERSON_ID"),
+        AddRemove(),
+        AddRemove(key="person_id", group=3),
+        AddRemove(key="person_id", per={"column": "day", "period": "month"}),
+    ],
+)
+def test_units_of_protection(unit: Any) -> None:
+    with session(unit=unit) as asked:
+        assert asked.specification.unit == unit
+        answer = asked.sql(COUNT, spend=1)
+        assert f"protects: {unit.words()[:40]}" in str(answer)
+
+
+def test_the_domain_of_several_private_tables_shares_the_person() -> None:
+    people = pd.DataFrame({"person_id": [1, 2], "born": [1960, 1970]})
+    both = tables() | {"people": Table(people, limits={"rows": 1}, columns={"born": {"bounds": (1900, 2030)}})}
+    with session(tables=both) as asked:
+        columns = dict(asked.specification.domain.to_json()["columns"][i].values() for i in range(3))  # type: ignore[index]
+        assert list(columns) == ["person_id", "visits.region", "visits.age"]
+        assert "people.born" in asked.specification.domain.words()
+        assert asked.sql("SELECT AVG(born) AS b FROM people", spend=1).outputs == ("b",)
+    texts = both | {"people": Table(people.astype({"person_id": "string"}), limits={"rows": 1})}
+    with pytest.raises(SpecificationError, match="different types"):
+        session(tables=texts)
+
+
+@pytest.mark.usefixtures("stream")
+def test_injected_keys_are_stamped_and_refused_by_a_file(tmp_path: Path) -> None:
+    with session() as asked:
+        answer = asked.sql(COUNT, spend=1)
+        assert answer.notes[0] == "not private: injected key"
+        assert "not private: injected key" in str(answer)
+    with session(ledger=tmp_path / "ledger.db") as asked:
+        with pytest.raises(PrivacyError, match="injected key"):
+            asked.sql(COUNT, spend=1)
+        assert asked.spent == 0
+
+
+def test_a_ledger_is_made_by_the_first_question_and_not_by_a_look(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    with session(ledger=file) as asked:
+        assert (asked.remaining, asked.spent) == (100, 0)
+        asked.explain(COUNT, spend=1)
+        assert not file.exists()
+        asked.sql(COUNT, spend=1)
+        assert file.exists()
+    with session(ledger=str(file)) as asked:
+        assert asked.spent == 1
+        assert asked.cost(COUNT, spend=1).charged == 0
+        assert asked.sql(COUNT, spend=1).spent == 0
+        assert not any("in memory" in note for note in asked.notes)
+    with session(ledger=file, version="2") as asked:
+        assert asked.cost(COUNT, spend=1).charged == 1
+        assert asked.spent == 1
+
+
+def test_a_plan_that_differs_from_the_registered_one_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    with session(ledger=file) as asked:
+        asked.sql(COUNT, spend=1)
+    for change in ({"intensity": "200"}, {"unit": Replace(key="person_id")}, {"standard": ZCDP()}):
+        with session(ledger=file, **change) as asked:
+            with pytest.raises(RegistrationError, match="differs"):
+                asked.sql(COUNT, spend=1)
+            with pytest.raises(RegistrationError):
+                _ = asked.remaining
+
+
+def test_budgets_of_plan_and_analyst(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"ledger": tmp_path / "l.db", "budgets": {"plan": 5, "analysts": {"alice": 2, "bob": 4}}}
+    with session(**given, analyst="alice") as alice:
+        assert alice.remaining == 2
+        alice.sql(COUNT, spend=2)
+        with pytest.raises(BudgetError) as caught:
+            alice.sql(BY_REGION, spend=1)
+        assert caught.value.budget == "analyst"
+        assert alice.remaining == 0
+    with session(**given, analyst="bob") as bob:
+        # What alice paid for costs the dataset nothing more, but bob is charged.
+        answer = bob.sql(COUNT, spend=2)
+        assert (answer.spent, bob.spent, bob.remaining) == (0, 2, 2)
+        assert "bob is charged ρ = 2, the dataset nothing." in answer.notes
+    with session(**given, analyst="carol") as carol, pytest.raises(BudgetError):
+        carol.sql(COUNT, spend=2)
+    with session(**given) as curator:
+        assert curator.remaining == 3
+        with pytest.raises(BudgetError) as caught:
+            curator.sql(COUNT, spend=4)
+        assert caught.value.budget == "plan"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"invariants": ["total"]}, PrivacyError, "scope"),
+        ({"ledger": None}, ParameterError, "a ledger is needed"),
+        ({"unit": None}, SpecificationError, "unit of protection"),
+        ({"standard": TV()}, SpecificationError, "no budget is kept"),
+        ({"standard": "zcdp"}, SpecificationError, "no budget is kept"),
+        ({"confidence": 1}, ParameterError, "between 0 and 1"),
+        ({"confidence": "95"}, ParameterError, "probability"),
+        ({"dataset": ""}, ParameterError, "name"),
+        ({"intensity": "-1"}, ValueError, "0 or greater"),
+        ({"tables": {"visits": visits()}}, ParameterError, "tables"),
+        ({"tables": 3}, ParameterError, "tables"),
+        ({"budgets": {"plans": 3}}, ParameterError, "budgets"),
+        ({"unit": AddRemove(key="nobody")}, SpecificationError, "nobody"),
+    ],
+)
+def test_bad_arguments(change: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        session(**change)
+
+
+def test_confidence_is_post_processing() -> None:
+    with session(confidence="0.5") as asked:
+        narrow = asked.sql(COUNT, spend=1)
+        asked._desk.confidence = Fraction(999, 1000)
+        wide = asked.sql(COUNT, spend=1)
+        assert wide.spent == 0
+        assert wide.value == narrow.value
+        assert wide["n_low"][0] < narrow["n_low"][0] <= narrow["n_high"][0] < wide["n_high"][0]
+
+
+def test_the_frame_is_of_the_kind_of_the_first_private_table() -> None:
+    with session() as asked:
+        assert isinstance(asked.sql(BY_REGION, spend=1).frame, pd.DataFrame)
+    polars = {"visits": Table(pl.from_pandas(visits()), limits={"rows": 10}, columns=COLUMNS)}
+    with session(tables=polars) as asked:
+        answer = asked.sql(BY_REGION, spend=1)
+        assert isinstance(answer.frame, pl.DataFrame)
+        assert pl.DataFrame(answer).rows() == answer.to_polars().rows()
+
+
+def test_no_value_of_the_data_is_ever_shown() -> None:
+    with session() as asked, warnings.catch_warnings(record=True) as caught:
+        shown = [str(asked.sql(BY_REGION, spend=1)), str(asked.explain(BY_REGION, spend=1)), repr(asked)]
+        shown += [str(warning.message) for warning in caught]
+        for wrong in (
+            "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
+            "SELECT SUM(CAST(note AS INT)) FROM visits",
+        ):
+            with pytest.raises((PrivacyError, ValueError)) as error:
+                asked.sql(wrong, spend=1)
+            shown.append(str(error.value))
+    assert not any(CANARY in text for text in shown)
+
+
+def test_typed_keys_are_published_as_they_are() -> None:
+    frame = visits()
+    days = [date(2024, 1, 5), date(2024, 1, 6)]
+    columns: dict[str, Any] = {"day": {"type": "date", "keys": days}, "age": {"bounds": (0, 110), "keys": [20, 21]}}
+    with session(tables={"visits": Table(frame, limits={"rows": 10, "groups": 4}, columns=columns)}) as asked:
+        answer = asked.sql(
+            "SELECT day, age, age > 20 AS old, COUNT(*) AS n FROM visits GROUP BY day, age, old", spend=1
+        )
+        assert answer.keys == ("day", "age", "old")
+        assert set(answer["day"]) == set(days)
+        assert {type(value) for value in answer["old"]} <= {bool, type(None)}
+        assert answer.to_dict()["rows"][0]["day"] == "2024-01-05"
+
+
+def test_sessions_are_printed_without_their_data() -> None:
+    with session() as asked:
+        assert repr(asked) == "<Session: visits, version 1, ρ = 100, δ = 1/1000000>"
+        assert asked.dataset == "visits"
+        assert isinstance(asked.specification, spec.Specification)
+        assert isinstance(asked.sql(COUNT, spend=1), Answer)
