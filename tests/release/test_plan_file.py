@@ -34,7 +34,7 @@ def test_a_plan_is_read_whole(tmp_path: Path) -> None:
     assert plan.unit == AddRemove(key="person_id")
     assert plan.standard == ZCDP(Fraction(1, 10**6))
     assert plan.intensity == 100
-    assert plan.invariants == ()
+    assert plan.invariants == {}
     assert plan.budgets == {"plan": 50, "analysts": {"alice": 10}}
     table = plan.tables["visits"]
     assert (table.source, table.public, table.limits) == (

@@ -152,7 +152,8 @@ def test_tidying_is_said_and_keeps_the_value_inside() -> None:
     assert plain["c"].values[1] == Decimal("2.50")
     assert plain["c"].values[0] == 0
     means = shown("SELECT AVG(age) AS a FROM visits", [3.0], [2.0], keys=[()], tidy=("integer",))
-    assert means["a"].values == (57,)
+    # A mean is not a whole number by nature.
+    assert means["a"].values == (56.5,)
 
 
 def test_a_step_that_is_no_decimal_leaves_as_a_float() -> None:

@@ -341,7 +341,7 @@ def test_budgets_of_plan_and_analyst(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        ({"invariants": ["total"]}, PrivacyError, "scope"),
+        ({"invariants": ["total"]}, RefusalError, "one SELECT"),
         ({"ledger": None}, ParameterError, "a ledger is needed"),
         ({"unit": None}, SpecificationError, "unit of protection"),
         ({"standard": TV()}, SpecificationError, "no budget is kept"),

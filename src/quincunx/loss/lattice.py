@@ -118,8 +118,9 @@ def _probabilities(unit: Ball, steps: int) -> list[Ball]:
 
 
 def _divergence(unit: Ball, steps: int) -> Ball:
-    terms = (p * unit * (steps - 2 * j) for j, p in enumerate(_probabilities(unit, steps)))
-    return sum(terms, Ball(0))
+    # Σ P·(n − 2j)·unit with E[j] = x(1 − xⁿ)/(1 − x²), the geometric sums written out.
+    x = (-unit).exp()
+    return unit * (steps - 2 * x * (1 - x**steps) / (1 - x * x))
 
 
 @lru_cache(maxsize=64)

@@ -130,6 +130,7 @@ def release(desk: Desk, entries: Sequence[ReleaseEntry], folder: Path) -> Releas
     _admit(desk, planned)
     write.check_folder(folder)
     answers = _one_by_one(desk, planned) if planned.whole is None else _together(desk, planned, planned.whole)
+    answers = desk.facts() | answers
     head = desk.books.head()
     write.write(folder, answers, head)
     return Release(folder=folder, answers=answers, head=head)

@@ -100,10 +100,7 @@ class Books:
     def paid(self, question: Question) -> bool:
         """Whether the question was paid for before, so that the dataset is charged nothing more."""
         ledger = self.look()
-        if ledger is None:
-            return False
-        records = ledger.records()
-        return any(each.kind == "reservation" and each.body["question"] == question.key for each in records)
+        return ledger is not None and ledger.paid(question)
 
     def head(self) -> str:
         """The ledger's head; of an empty chain where there is no ledger yet."""

@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 from quincunx.errors import ParameterError, SpecificationError
 from quincunx.ledger import Question
+from quincunx.loss import Loss
 from quincunx.numbers import probability
 from quincunx.release import asking, guarantee, stored
+from quincunx.release import invariants as facts
 from quincunx.release.amounts import charge_text
 from quincunx.release.answer import Answer
 from quincunx.release.asking import Engine, Kept
@@ -52,11 +54,13 @@ class Desk:
 
     __slots__ = (
         "_engine",
+        "_facts",
         "_tables",
         "analyst",
         "batches",
         "books",
         "confidence",
+        "invariants",
         "public",
         "schema",
         "standard",
@@ -76,6 +80,7 @@ class Desk:
         budgets: Mapping[str, object] | None,
         confidence: object,
         analyst: str | None,
+        invariants: object = (),
     ) -> None:
         _check_blocks(unit, standard)
         self.confidence = probability(confidence, "confidence")
@@ -84,10 +89,12 @@ class Desk:
         self._tables, self.version, self.analyst, self.standard = _checked(tables), version, analyst, standard
         self.schema = schema(self._tables, unit)
         self.public = public_digest(self._tables)
+        self.invariants = facts.read_invariants(invariants)
+        self._facts = {name: facts.program(text, self.schema) for name, text in self.invariants.items()}
         self.books = Books(
             path=ledger,
             dataset=dataset,
-            specification=guarantee.specification(self.schema, standard, intensity),
+            specification=guarantee.specification(self.schema, standard, intensity, facts.scope(self.invariants)),
             budgets=budgets,
         )
         self._engine: Engine | None = None
@@ -112,6 +119,8 @@ class Desk:
         told = [f"{name}: {note}" for name, table in self._tables.items() for note in table.notes]
         if self.books.memory:
             told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
+        if self.invariants:
+            told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
         return tuple(told)
 
     def close(self) -> None:
@@ -194,6 +203,42 @@ class Desk:
             mechanisms=noises(ask.program, kept.noise),
             biases=ask.program.biases,
             notes=(*injected, *_said(found, given.symbol, self.analyst), *more, *self.notes),
+            source=next(table.kind for table in self._tables.values() if not table.public),
+        )
+
+    def facts(self) -> dict[str, Answer]:
+        """Every invariant, exactly, by its name. Inside the scope that they define this costs 0, which is said."""
+        return {name: self._fact(name, planned) for name, planned in self._facts.items()}
+
+    def _fact(self, name: str, planned: Program) -> Answer:
+        given = self.books.registration
+        question = Question(
+            dataset=given.dataset,
+            version=self.version,
+            specification=given.specification,
+            cost=0,
+            asked=facts.identity(planned, self.public),
+        )
+        found = asking.kept(self.books, question, self.analyst, lambda: facts.encode(planned, self.engine.run(planned)))
+        left = self.books.left(self.analyst)
+        said = "Cost 0: an invariant is published exactly, and nothing is promised about it."
+        return Answer(
+            columns=facts.columns(planned, found.content),
+            sql=self.invariants[name],
+            dataset=given.dataset,
+            version=self.version,
+            specification=given.specification,
+            loss=Loss(),
+            symbol=given.symbol,
+            spent=found.charged,
+            delta=found.charged_delta,
+            remaining=left.remaining,
+            remaining_delta=left.remaining_delta,
+            head=found.head,
+            confidence=self.confidence,
+            mechanisms=(),
+            biases=(),
+            notes=(said, *self.notes),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
 

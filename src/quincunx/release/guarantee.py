@@ -5,16 +5,18 @@ from __future__ import annotations
 from quincunx.errors import SpecificationError
 from quincunx.spec import Specification
 from quincunx.spec.domain import Tables
-from quincunx.spec.scope import Everything
+from quincunx.spec.scope import Everything, Scope
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.schema import Schema, TableSchema
 
 
-def specification(schema: Schema, standard: Pure | Approximate | ZCDP, intensity: object) -> Specification:
-    """The guarantee for all private tables together."""
+def specification(
+    schema: Schema, standard: Pure | Approximate | ZCDP, intensity: object, scope: Scope | None = None
+) -> Specification:
+    """The guarantee for all private tables together, everywhere or in a narrower scope."""
     return Specification(
-        domain=domain(schema), scope=Everything(), unit=schema.unit, standard=standard, intensity=intensity
+        domain=domain(schema), scope=scope or Everything(), unit=schema.unit, standard=standard, intensity=intensity
     )
 
 

@@ -72,6 +72,11 @@ def canonical(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
+def canonical_text(value: Any) -> str:
+    """`canonical` as text."""
+    return _text(canonical(value))
+
+
 def _text(value: object) -> str:
     # One text for each part: a ledger limits how deep a question may be nested.
     return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quincunx.numbers import Exact, delta_parameter, non_negative, positive, probability
+from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, read_toml
 from quincunx.spec.intensity import number
@@ -69,7 +70,7 @@ class PlanFile:
     unit: AddRemove | Replace
     standard: Pure | Approximate | ZCDP
     intensity: Exact
-    invariants: tuple[object, ...]
+    invariants: Mapping[str, str]
     budgets: Mapping[str, object]
     tables: Mapping[str, TableEntry]
     releases: tuple[ReleaseEntry, ...]
@@ -104,6 +105,11 @@ def read_plan(path: str | Path) -> PlanFile:
     if not 0 < confidence < 1:
         raise top["confidence"].wrong("must be between 0 and 1, both excluded", got=str(confidence))
     ledger = top["ledger"].text()
+    invariants = _invariants(spec["invariants"]) if "invariants" in spec else {}
+    releases = _releases(top["release"]) if "release" in top else ()
+    for entry in releases:
+        if entry.name.lower() in {name.lower() for name in invariants}:
+            raise entry.node.child("name").wrong("an invariant has this name", got=repr(entry.name))
     return PlanFile(
         file=file.absolute(),
         dataset=top["dataset"].text(),
@@ -113,16 +119,27 @@ def read_plan(path: str | Path) -> PlanFile:
         unit=unit,
         standard=standard,
         intensity=intensity,
-        invariants=tuple(spec["invariants"].value) if "invariants" in spec and _list(spec["invariants"]) else (),
+        invariants=invariants,
         budgets=_budgets(top["budgets"]) if "budgets" in top else {},
         tables={name: _table(node, file) for name, node in top["tables"].members().items()},
-        releases=_releases(top["release"]) if "release" in top else (),
+        releases=releases,
         node=root,
     )
 
 
-def _list(node: Node) -> bool:
-    return bool(node.elements())
+def _invariants(node: Node) -> dict[str, str]:
+    """SQL texts, or { name = …, sql = … }; the name becomes a file's."""
+    for each in node.elements():
+        if isinstance(each.value, Mapping):
+            parts = each.members(("name", "sql"))
+            for part in ("name", "sql"):
+                if part not in parts:
+                    raise each.wrong(f"{part} is missing")
+            _file_name(parts["name"])
+        else:
+            each.text()
+    with node.located():
+        return read_invariants(node.value)
 
 
 def _version(node: Node) -> str:
@@ -208,6 +225,14 @@ def _releases(node: Node) -> tuple[ReleaseEntry, ...]:
     return tuple(entries)
 
 
+def _file_name(node: Node) -> str:
+    name = node.text()
+    if not _NAME.fullmatch(name) or name.endswith((".", " ")) or name.lower() in _RESERVED:
+        hint = "It becomes a file's name: letters, digits, _ and -."
+        raise node.wrong("cannot be the name of a file", got=repr(name), hint=hint)
+    return name
+
+
 def _release(node: Node) -> ReleaseEntry:
     parts = node.members(_ENTRY)
     for name in ("name", "sql"):
@@ -217,10 +242,7 @@ def _release(node: Node) -> ReleaseEntry:
     if len(ways) != 1:
         got = " and ".join(way for way in _WAYS if way in parts) or "none of them"
         raise node.wrong("exactly one of spend, share and within says what it may cost", got=got)
-    name = parts["name"].text()
-    if not _NAME.fullmatch(name) or name.endswith((".", " ")) or name.lower() in _RESERVED:
-        hint = "It becomes a file's name: letters, digits, _ and -."
-        raise parts["name"].wrong("cannot be the name of a file", got=repr(name), hint=hint)
+    name = _file_name(parts["name"])
     within = parts["within"].members() if "within" in parts else None
     tidy = parts.get("tidy")
     if tidy is not None:

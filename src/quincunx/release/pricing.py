@@ -37,9 +37,20 @@ _WAYS_OUT: Final = (
 class Exact(Protocol):
     """What an engine computes for a program: exact integers, to be noised before anybody sees them."""
 
-    keys: list[tuple[Value, ...]]
-    measures: tuple[NDArray[np.int64], ...]
-    selection: NDArray[np.int64] | None
+    @property
+    def keys(self) -> Sequence[tuple[Value, ...]]:
+        """The groups."""
+        ...
+
+    @property
+    def measures(self) -> tuple[NDArray[np.int64], ...]:
+        """One array over the groups for each measure."""
+        ...
+
+    @property
+    def selection(self) -> NDArray[np.int64] | None:
+        """The votes of each group, where keys are unknown."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +269,8 @@ def _batch(
         ]
 
     def fits(stretch: Fraction) -> bool:
-        return Loss.compose(priced.loss for priced in at(stretch)).epsilon(delta) <= epsilon
+        # One point of the curve, instead of a search along it.
+        return Fraction(Loss.compose(priced.loss for priced in at(stretch)).delta(epsilon)) <= delta
 
     low, high = (Fraction(1), Fraction(2)) if norm == 1 else (Fraction(1, 1024), Fraction(1, 512))
     if not fits(low):
@@ -283,7 +295,8 @@ def _stretched(program: Program, standard: Approximate, share: Fraction, delta: 
     elif program.selection is not None:
         raise PrivacyError("the keys of a question are unknown and the batch has no δ", where="delta", hint=_WAYS_OUT)
     noise = tuple(_noise(measure, amount, rounded=True) for measure in program.measures)
-    return Priced(program=program, standard=standard, spend=share, delta=delta, noise=noise, selection=selection)
+    used = delta if selection is not None else Fraction(0)
+    return Priced(program=program, standard=standard, spend=share, delta=used, noise=noise, selection=selection)
 
 
 def _log_error(batch: list[Priced]) -> float:

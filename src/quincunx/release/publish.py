@@ -183,7 +183,10 @@ def _columns(
         if found_range is None or kind not in ("integer", "float"):
             return [Column(name=name, type=kind, role="value", values=tuple(values), note=_BARE)]
         known = found_range
-    return _with_companions(name, kind, scale, values, known, _se(known, program, stored), tidy)
+    # A mean is not a whole number by nature: rounding it would lose what was paid for.
+    means = any(program.query.aggregates[i].kind == "mean" for i in used)
+    wanted = tuple(each for each in tidy if each != "integer") if means else tidy
+    return _with_companions(name, kind, scale, values, known, _se(known, program, stored), wanted)
 
 
 def _se(known: Range, program: Program, stored: Stored) -> Floats:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quincunx.errors import ParameterError, PrivacyError, QuincunxError
+from quincunx.errors import ParameterError, QuincunxError
 from quincunx.numbers import positive_integer
 from quincunx.release import asking, batch
 from quincunx.release.answer import Answer
@@ -31,7 +31,8 @@ class Session:
     tables: name → Table, private and public. unit: AddRemove or Replace. standard: Pure, Approximate or ZCDP.
     intensity: all that may ever be spent on this dataset, in the standard's parameter. budgets: {"plan": …,
     "analysts": {…}}, smaller budgets in the same parameter. confidence: of all intervals. analyst: who asks.
-    invariants: must be empty; facts that are published exactly need a scope, which sessions cannot state yet.
+    invariants: facts that are published exactly, as {name: SQL} or a list of SQL texts: counts and sums by keys. They
+    are registered as the scope of the guarantee, which protects nothing that follows from them.
     """
 
     __slots__ = ("_desk", "_releases")
@@ -49,11 +50,8 @@ class Session:
         budgets: Mapping[str, object] | None = None,
         confidence: object = "0.95",
         analyst: str | None = None,
-        invariants: Iterable[object] = (),
+        invariants: Mapping[str, str] | Iterable[object] = (),
     ) -> None:
-        if tuple(invariants):
-            what = "invariants narrow the scope of the guarantee, which sessions cannot state yet"
-            raise PrivacyError(what, where="invariants", hint="Leave invariants empty.")
         self._desk = Desk(
             dataset=dataset,
             version=version,
@@ -65,6 +63,7 @@ class Session:
             budgets=budgets,
             confidence=confidence,
             analyst=analyst,
+            invariants=invariants,
         )
         self._releases: tuple[ReleaseEntry, ...] = ()
 
@@ -137,6 +136,10 @@ class Session:
         found = asking.kept(desk.books, ask.question, desk.analyst, lambda: asking.drawn(desk.engine, [ask.priced])[0])
         return desk.answer(ask, found, found.content, wanted)
 
+    def invariants(self) -> dict[str, Answer]:
+        """Every invariant by its name, exactly, at cost 0. It is read from the data once, and then from the ledger."""
+        return self._desk.facts()
+
     def explain(
         self,
         text: str,
@@ -182,7 +185,7 @@ class Session:
 
     def release(self, out: str | Path) -> batch.Release:
         """Answer every [[release]] of the plan and write them to the folder `out`. `check` is its dry run."""
-        if not self._releases:
+        if not self._releases and not self._desk.invariants:
             hint = "Write [[release]] entries in a plan file and open it with Session.open."
             raise ParameterError("there is no release", where="release", hint=hint)
         return batch.release(self._desk, self._releases, Path(out))

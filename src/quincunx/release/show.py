@@ -14,7 +14,7 @@ from quincunx.release.amounts import charge_text, percent
 from quincunx.release.column import Column
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
     from quincunx.release.answer import Answer
 
@@ -59,28 +59,70 @@ def footer(answer: Answer) -> list[str]:
 
 def rich(answer: Answer) -> RenderableType:
     """The answer for a terminal."""
-    from rich.console import Group
-
-    return Group(*_parts(answer))
+    return _Fitted(answer)
 
 
-def _parts(answer: Answer) -> list[RenderableType]:
-    """The table, what is left out of it, and the lines below."""
+class _Fitted:
+    """An answer that takes as many tables as the window needs, so that no number is cut off."""
+
+    __slots__ = ("answer",)
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield from _parts(self.answer, options.max_width)
+
+
+def _panels(answer: Answer, width: int) -> list[list[tuple[str, bool, list[str]]]]:
+    """The columns in tables of at most `width` where that can be: each has all keys, then outputs with intervals."""
+    shown = list(cells(answer))
+    keys = [each for each in shown if each[0] in answer.keys]
+    blocks: list[list[tuple[str, bool, list[str]]]] = []
+    for each in shown:
+        if each[0] in answer.outputs:
+            blocks.append([each])
+        elif each not in keys:
+            blocks[-1].append(each)
+    panels = [keys]
+    for block in blocks:
+        if panels[-1] is not keys and _width([*panels[-1], *block]) > width:
+            panels.append([*keys, *block])
+        else:
+            panels[-1] = [*panels[-1], *block]
+    return panels
+
+
+def _width(columns: list[tuple[str, bool, list[str]]]) -> int:
+    from rich.cells import cell_len
+
+    return sum(2 + max(cell_len(_printable(text)) for text in (heading, *texts)) for heading, _, texts in columns) - 2
+
+
+def _parts(answer: Answer, width: int) -> list[RenderableType]:
+    """The tables, what is left out of them, and the lines below."""
+    from rich.text import Text
+
+    tables = [_table(panel) for panel in _panels(answer, width)]
+    spaced = [part for table in tables for part in (Text(""), table)][1:]
+    more = [Text(f"… {len(answer) - ROWS:,} more rows")] if len(answer) > ROWS else []
+    if len(answer) == 0:
+        more = [Text("no rows")]
+    below = "\n".join(["", *(_printable(line) for line in footer(answer))])
+    return [*spaced, *more, Text(below, style="dim")]
+
+
+def _table(shown: list[tuple[str, bool, list[str]]]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    shown = list(cells(answer))
     for heading, numeric, _ in shown:
         # Text, not markup: keys and names may contain brackets.
         table.add_column(Text(heading), justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
     for row in zip(*(texts for _, _, texts in shown), strict=True):
         table.add_row(*(Text(_printable(cell)) for cell in row))
-    more = [Text(f"… {len(answer) - ROWS:,} more rows")] if len(answer) > ROWS else []
-    if len(answer) == 0:
-        more = [Text("no rows")]
-    below = "\n".join(["", *(_printable(line) for line in footer(answer))])
-    return [table, *more, Text(below, style="dim")]
+    return table
 
 
 def text(answer: Answer) -> str:
@@ -90,7 +132,7 @@ def text(answer: Answer) -> str:
     out = StringIO()
     plain = Console(file=out, no_color=True, highlight=False, force_terminal=False, width=_WIDE)
     # The table alone may be wider than the lines below it.
-    *table, below = _parts(answer)
+    *table, below = _parts(answer, _WIDE)
     plain.print(*table, sep="\n")
     plain.width = _WIDTH
     plain.print(below)

@@ -48,7 +48,7 @@ def encode(priced: Priced, noisy: Noisy, *, injected: bool) -> dict[str, Any]:
         "injected": injected,
         "loss": json.loads(priced.loss.to_json()),
         "noise": [_noise_out(noise) for noise in priced.noise],
-        "keys": [[_value_out(value) for value in key] for key in noisy.keys],
+        "keys": [[value_out(value) for value in key] for key in noisy.keys],
         "measures": [numbers.tolist() for numbers in noisy.measures],
     }
 
@@ -73,7 +73,7 @@ def decode(data: Mapping[str, Any]) -> Stored:
         raise DataError(f"expected a stored answer of format {FORMAT}", where="ledger", got=got, hint=hint)
     return Stored(
         noisy=Noisy(
-            keys=tuple(tuple(_value_in(value) for value in key) for key in data["keys"]),
+            keys=tuple(tuple(value_in(value) for value in key) for key in data["keys"]),
             measures=tuple(np.array(numbers, dtype=np.int64) for numbers in data["measures"]),
         ),
         noise=tuple(_noise_in(noise) for noise in data["noise"]),
@@ -114,12 +114,14 @@ _IN: Final[dict[str, Callable[[str], Value]]] = {
 }
 
 
-def _value_out(value: Value) -> object:
+def value_out(value: Value) -> object:
+    """A key as JSON."""
     mark = _OUT.get(type(value))
     return value if mark is None else mark(value)
 
 
-def _value_in(value: Any) -> Value:
+def value_in(value: Any) -> Value:
+    """The key that `value_out` wrote."""
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
     (mark, text), *rest = value.items()
