@@ -1,14 +1,82 @@
-"""What docs/promise.md says is *not* promised, shown: each of these is a fact about this release, not a goal."""
+"""What docs/promise.md says is *not* promised, shown: each of these is a fact about this release, not a goal. And the
+page itself: every test that it names is collected.
+"""
 
 from __future__ import annotations
 
 import inspect
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
+import pytest
 
+import quincunx as qx
 from quincunx import noise
+from quincunx.errors import BudgetError, PrivacyError
 from quincunx.mechanisms import DiscreteLaplace, Laplace
 from quincunx.noise.testing import key_of, keyed
+
+ROOT = Path(__file__).parents[2]
+ENORMOUS = "1e12"
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+def table(rows: dict[str, list[Any]], **declared: Any) -> qx.Table:
+    return qx.Table(pd.DataFrame(rows), **{"limits": {"rows": 3}, **declared})
+
+
+def session(visits: qx.Table, **changes: Any) -> qx.Session:
+    given: dict[str, Any] = {
+        "dataset": "visits",
+        "version": "1",
+        "ledger": ":memory:",
+        "tables": {"visits": visits},
+        "unit": qx.unit.AddRemove(key="person_id"),
+        "standard": qx.standard.ZCDP(),
+        "intensity": ENORMOUS,
+    }
+    return qx.Session(**(given | changes))
+
+
+# The page.
+
+
+def named_tests(text: str) -> set[str]:
+    return set(re.findall(r"`(tests/[^`]+::test_\w+)`", text))
+
+
+def collected(names: set[str]) -> set[str]:
+    """The tests that pytest finds in the files of `names`, without parameters."""
+    files = sorted({name.partition("::")[0] for name in names})
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts=-p no:cacheprovider", *files]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
+    return {line.partition("[")[0] for line in found.stdout.splitlines() if "::" in line}
+
+
+def test_every_test_that_the_page_names_is_collected() -> None:
+    names = named_tests((ROOT / "docs" / "promise.md").read_text(encoding="utf-8"))
+    assert len(names) >= 80
+    assert sorted(names - collected(names)) == []
+
+
+def test_a_test_that_is_not_collected_is_noticed() -> None:
+    here = "tests/docs/test_promise.py"
+    names = {f"{here}::test_a_call_that_does_not_exist", f"{here}::test_nothing_counts_what_was_spent"}
+    assert named_tests(f"- A. `{here}::test_a`\n- B. tests/b.py::test_b\n") == {f"{here}::test_a"}
+    assert names - collected(names) == {f"{here}::test_a_call_that_does_not_exist"}
+
+
+# Mechanisms used by themselves.
 
 
 def test_the_work_of_a_draw_depends_on_its_bits() -> None:
@@ -49,3 +117,123 @@ def test_nothing_counts_what_was_spent() -> None:
         mechanism.sample([1])
     assert mechanism.loss == before
     assert (10 * before).pure() == 5.0
+
+
+# Tables.
+
+
+def operators(plan: Any) -> Iterator[dict[str, Any]]:
+    for each in plan:
+        yield each
+        yield from operators(each.get("children", ()))
+
+
+def test_the_work_of_a_question_depends_on_the_rows(tmp_path: Path) -> None:
+    work = []
+    for rows in (10, 10_000):
+        file = tmp_path / f"{rows}.parquet"
+        duckdb.sql(f"SELECT i AS person_id FROM range({rows}) r(i)").write_parquet(str(file))
+        with session(qx.Table(str(file), limits={"rows": 3})) as asked:
+            statement = asked.explain(COUNT).engine_sql
+        analysed = duckdb.sql(f"EXPLAIN (ANALYZE, FORMAT json) {statement}").fetchall()[0][1]
+        work.append(sum(each["intermediate_rows"] for each in operators(json.loads(analysed)["operator"])))
+    assert work[1] > 100 * work[0]
+
+
+def test_bounds_limits_and_keys_are_believed() -> None:
+    # Declarations copied from the rows are accepted: nothing compares them with the rows, or with the world.
+    people = {"person_id": [1, 2, 3], "age": [31, 47, 96], "town": ["a", "b", "c"]}
+    columns = {"age": {"bounds": (31, 96)}, "town": {"keys": ["a", "b", "c"]}}
+    with session(table(people, columns=columns, limits={"rows": 1})) as asked:
+        assert asked.notes == () or not any("bound" in note for note in asked.notes)
+        answer = asked.sql("SELECT town, SUM(age) AS total FROM visits GROUP BY town", spend=ENORMOUS)
+    assert [round(total) for total in answer["total"]] == [31, 47, 96]
+
+
+def test_one_person_under_two_keys_is_two_people() -> None:
+    with session(table({"person_id": ["Ada Lovelace", "A. Lovelace"]})) as asked:
+        assert asked.sql("SELECT COUNT(DISTINCT person_id) AS n FROM visits", spend=ENORMOUS).value == 2
+
+
+def test_a_second_name_has_a_second_budget(tmp_path: Path) -> None:
+    people, ledger = table({"person_id": [1, 2, 3]}), tmp_path / "ledger.db"
+    for name in ("visits", "the same visits"):
+        with session(people, dataset=name, ledger=ledger, intensity=1) as asked:
+            assert asked.sql(COUNT, spend=1).remaining == 0
+            with pytest.raises(BudgetError):
+                asked.sql(COUNT, spend="1/2")
+
+
+def test_the_version_is_believed(tmp_path: Path) -> None:
+    # The data changed and the version did not: the stored answer comes back, and nobody can tell from it.
+    ledger = tmp_path / "ledger.db"
+    with session(table({"person_id": [1, 2, 3]}), ledger=ledger) as asked:
+        first = asked.sql(COUNT, spend=1)
+    with session(table({"person_id": list(range(1000))}), ledger=ledger) as asked:
+        again = asked.sql(COUNT, spend=1)
+    assert (again.rows, again.spent) == (first.rows, 0)
+    with session(table({"person_id": list(range(1000))}), ledger=ledger, version="2") as asked:
+        assert asked.sql(COUNT, spend=1).spent == 1
+
+
+def test_analysts_who_share_know_the_sum_and_the_dataset_bounds_it(tmp_path: Path) -> None:
+    people, ledger = table({"person_id": [1, 2, 3]}), tmp_path / "ledger.db"
+    budgets = {"analysts": {"alice": "3/4", "bob": "3/4"}}
+    given: dict[str, Any] = {"ledger": ledger, "intensity": 1, "budgets": budgets}
+    with session(people, analyst="alice", **given) as alice, session(people, analyst="bob", **given) as bob:
+        alice.sql(COUNT, spend="1/2")
+        bob.sql(f"{COUNT} WHERE person_id > 0", spend="1/2")
+        # Each is within their own budget; together they have all that there is.
+        assert alice.spent == bob.spent == 1
+        with pytest.raises(BudgetError, match="dataset's budget"):
+            alice.sql(COUNT, spend="1/8")
+
+
+def test_invariants_are_refused() -> None:
+    with pytest.raises(PrivacyError, match="invariants"):
+        session(table({"person_id": [1]}), invariants=["the number of people"])
+
+
+def test_sampling_error_is_not_in_the_intervals() -> None:
+    # Without noise to speak of the interval is a point, though these ten people are a sample of some larger world.
+    with session(table({"person_id": list(range(10)), "x": [0, 1] * 5}, columns={"x": {"bounds": (0, 1)}})) as asked:
+        answer = asked.sql("SELECT AVG(x) AS m FROM visits", spend=ENORMOUS)
+    assert answer["m_high"][0] - answer["m_low"][0] < 0.001
+    assert "sampling error is not included" in " ".join(str(answer).split())
+
+
+def test_each_interval_is_for_its_row_alone() -> None:
+    with session(table({"person_id": [1]})) as asked:
+        assert "row by row" in " ".join(str(asked.sql(COUNT, spend=1)).split())
+
+
+def test_weighting_makes_counts_too_small_and_says_so() -> None:
+    busy = {"person_id": [1] * 30 + [2, 3]}
+    with session(table(busy)) as asked:
+        answer = asked.sql(COUNT, spend=ENORMOUS)
+    # Person 1 counts for 3 rows of 30, and the interval is about that number.
+    assert answer.value == 5
+    assert answer["n_high"][0] < 32
+    assert any("weighted down" in bias for bias in answer.biases)
+
+
+def test_rows_without_an_owner_are_left_out_and_it_is_said() -> None:
+    with session(table({"person_id": ["a", "b", None, None]})) as asked:
+        answer = asked.sql(COUNT, spend=ENORMOUS)
+    assert answer.value == 2
+    assert any("without person_id" in bias for bias in answer.biases)
+
+
+def test_the_plan_is_public() -> None:
+    # Names, bounds, keys and limits are told to whoever asks, and cost nothing.
+    columns = {"age": {"bounds": (17, 93)}}
+    with session(table({"person_id": [1], "age": [40]}, columns=columns)) as asked:
+        shown = str(asked.explain("SELECT SUM(age) AS total FROM visits"))
+    assert "17 to 93" in shown
+    assert asked.specification.domain is not None
+
+
+def test_an_enormous_intensity_is_accepted() -> None:
+    # The curator chooses ρ; nothing here says which one is wise.
+    with session(table({"person_id": [1, 2]})) as asked:
+        assert asked.remaining == Fraction(10) ** 12
