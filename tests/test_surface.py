@@ -28,7 +28,8 @@ SURFACE = {
     },
     "quincunx.mechanisms": {
         "DiscreteGaussian", "DiscreteLaplace", "Estimate", "Exponential", "Gaussian", "Laplace", "PartitionSelection",
-        "PermuteAndFlip", "RandomizedResponse", "SparseVector", "SparseVectorSession", "ThresholdSelection", "sensitivity",
+        "PermuteAndFlip", "RandomizedResponse", "SparseVector", "SparseVectorSession", "ThresholdSelection",
+        "sensitivity",
     },
     "quincunx.loss": {
         "Admission", "Batch", "BoundedRangeLaw", "DiscreteGaussianLaw", "Filter", "GaussianLaw", "Largest",

@@ -147,9 +147,8 @@ def test_every_public_name_of_the_package_is_covered() -> None:
     covered = {name for names in REFERENCE.values() for name in names}
     for name in top.__all__:
         value = getattr(top, name)
-        assert (
-            (value.__name__ in covered) if inspect.ismodule(value) else (value.__module__.rsplit(".", 1)[0] in covered)
-        )
+        home = value.__name__ if inspect.ismodule(value) else value.__module__
+        assert home in covered or home.rsplit(".", 1)[0] in covered - {"quincunx"}, name
 
 
 def undocumented_errors(text: str, classes: Iterable[type[QuincunxError]]) -> list[str]:

@@ -40,7 +40,7 @@ def read_limits(given: Mapping[str, object]) -> Limits:
     return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
 
 
-def read_columns(given: Mapping[str, Mapping[str, object]]) -> dict[str, Declaration]:
+def read_columns(given: object) -> dict[str, Declaration]:
     """Declarations by name; names that differ only in case are one name, and refused."""
     if not isinstance(given, Mapping):
         hint = 'Write {"age": {"bounds": (0, 110)}}.'
@@ -62,7 +62,7 @@ def distinct_names(names: Sequence[object], where: str) -> list[str]:
     return list(seen.values())
 
 
-def _declaration(name: str, given: Mapping[str, object]) -> Declaration:
+def _declaration(name: str, given: object) -> Declaration:
     where = f"columns.{name}"
     if not isinstance(given, Mapping):
         hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …}, each optional.'

@@ -57,7 +57,7 @@ class Measure:
     @property
     def unit(self) -> Fraction:
         """What one lattice unit of the result stands for, in the data's unit."""
-        return self.step / 2**self.fraction
+        return self.step / (1 << self.fraction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,10 +235,10 @@ def _csv(path: Path, full: str) -> exp.Expression:
         "strict_mode": exp.false(),
         "parallel": exp.false(),
     }
-    lines = call("READ_CSV", text(full), *(_option(name, value) for name, value in settings.items()))
+    read = call("READ_CSV", text(full), *(_option(name, value) for name, value in settings.items()))
     # DuckDB 2.0 moves a TRY_CAST into the reader as a CAST, which drops or refuses the line; a materialised relation
     # stands between.
-    apart = exp.select("*").from_("lines").with_("lines", as_=exp.select("*").from_(lines), materialized=True)
+    apart = exp.select("*").from_("lines").with_("lines", as_=exp.select("*").from_(read), materialized=True)
     return apart.subquery(NAME)
 
 
