@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import random
 import subprocess
 import sys
 import time
@@ -32,6 +33,9 @@ CASES = {
     "1,000 × Laplace scale 20": ("laplace", 1000),
     "1,000 × randomized response, ε = 1/20": ("response", 1000),
     "10,000 × Poisson q = 0.01, Gaussian σ = 1": ("poisson", 10_000),
+    "100,000 × Poisson q = 0.01, Gaussian σ = 1": ("poisson", 100_000),
+    "20 random mixtures, closed laws (widest)": ("mixtures", 20),
+    "20 random mixtures, with sampled (widest)": ("sampled", 20),
 }
 # The target: at most this share of dp-accounting's time.
 SHARES = {"1,000 different (500 Laplace, 500 Gaussian)": 0.2, "10,000 × Poisson q = 0.01, Gaussian σ = 1": 1.0}
@@ -43,7 +47,19 @@ def ours() -> dict[str, Callable[[int], Answer]]:
     from fractions import Fraction
 
     from quincunx import unit
-    from quincunx.loss import GaussianLaw, LaplaceLaw, LatticeLaw, Loss, subsampled
+    from quincunx.loss import (
+        DiscreteGaussianLaw,
+        GaussianLaw,
+        LaplaceLaw,
+        LatticeLaw,
+        Law,
+        Loss,
+        ResponseLaw,
+        SubsampledLaw,
+        grid_moments,
+        subsampled_cells,
+    )
+    from quincunx.numbers import Log
 
     def different(n: int) -> Answer:
         laplaces = (Loss.of(LaplaceLaw(epsilon=Fraction(1, 20 + k))) for k in range(n // 2))
@@ -52,12 +68,39 @@ def ours() -> dict[str, Callable[[int], Answer]]:
 
     def poisson(n: int) -> Answer:
         # Every repetition builds its grids anew, as a first question does.
-        subsampled._grid.cache_clear()
-        subsampled._cells.cache_clear()
+        for cached in (subsampled_cells.grid, subsampled_cells.cells, grid_moments.real_moments):
+            cached.cache_clear()
         one = Loss.of(GaussianLaw(mu2=Fraction(1))).subsample("0.01", scheme="poisson", unit=unit.AddRemove())
         return (n * one).epsilon_bounds(DELTA)
 
+    def law(draw: random.Random) -> Law:
+        kinds: list[Callable[[], Law]] = [
+            lambda: GaussianLaw(mu2=Fraction(1, draw.choice([1, 4, 25, 100, 400, 2500]))),
+            lambda: LaplaceLaw(epsilon=Fraction(draw.randint(1, 40), draw.choice([10, 20, 37, 100]))),
+            lambda: LatticeLaw(unit=Fraction(10, draw.randint(5, 400)), steps=draw.choice([1, 1, 1, 2, 3, 7])),
+            lambda: LatticeLaw(unit=Log(Fraction(draw.randint(11, 60), 10)), steps=1),
+            lambda: ResponseLaw(high=Fraction(draw.randint(51, 90), 100), low=Fraction(1, draw.randint(30, 99))),
+            lambda: DiscreteGaussianLaw(sigma2=Fraction(draw.randint(1, 400), draw.choice([1, 4])), shift=1),
+        ]
+        return draw.choice(kinds)()
+
+    def mixtures(n: int, sampled: bool) -> Answer:
+        """The bounds of the widest of n mixtures, relative to ε, at δ = 1e-3, 1e-6 and 1e-9."""
+        found: list[Answer] = []
+        for seed in range(n):
+            draw = random.Random(seed)
+            terms = [
+                (law(draw), draw.choice([1, 1, 2, 3, 5, 10, 30, 100])) for _ in range(draw.choice([2, 2, 3, 4, 6]))
+            ]
+            if sampled:
+                rate, count = Fraction(1, draw.choice([3, 10, 30, 100])), draw.choice([1, 3, 10, 100, 1000])
+                terms.append((SubsampledLaw(base=GaussianLaw(mu2=Fraction(1)), rate=rate, replacing=False), count))
+            found += [Loss(tuple(terms)).epsilon_bounds(delta) for delta in (1e-3, 1e-6, 1e-9)]
+        return max(found, key=lambda pair: 1 - pair[0] / pair[1])
+
     return {
+        "mixtures": lambda n: mixtures(n, False),
+        "sampled": lambda n: mixtures(n, True),
         "different": different,
         "gaussian": lambda n: (n * Loss.of(GaussianLaw(mu2=Fraction(1, 2500)))).epsilon_bounds(DELTA),
         "laplace": lambda n: (n * Loss.of(LaplaceLaw(epsilon=Fraction(1, 20)))).epsilon_bounds(DELTA),

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from quincunx.loss import GaussianLaw, LatticeLaw, Loss
-from quincunx.loss.convert import delta_from_pure, delta_from_zcdp
+from quincunx.loss.convert import delta_from_pure, delta_from_zcdp, gaussian_epsilon
 from quincunx.numbers import Ball, Log, ball, precision
 
 
@@ -44,3 +44,15 @@ def test_the_searched_order_is_the_best_one(rho: float, epsilon: float) -> None:
         for a in (1 + 10 ** (k / 200) for k in range(-800, 1000))
     )
     assert found <= min(1.0, grid) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.5, 1.0, 5.0, 60.0])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-12"])
+def test_the_first_guess_is_near_the_gaussian(mu: float, delta: str) -> None:
+    truth = Loss.of(GaussianLaw(mu2=Fraction(mu) ** 2)).epsilon(delta)
+    assert gaussian_epsilon(mu * mu, float(delta)) == pytest.approx(truth, rel=1e-3)
+
+
+@pytest.mark.parametrize(("mu2", "delta"), [(math.inf, 0.1), (0.0, 0.1), (1.0, 0.0), (1.0, 1.0)])
+def test_without_a_gaussian_the_guess_is_one(mu2: float, delta: float) -> None:
+    assert gaussian_epsilon(mu2, delta) == 1.0

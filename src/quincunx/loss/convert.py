@@ -46,3 +46,18 @@ def _best_order(rho: float, epsilon: float) -> float:
             low, left = left, right
             right = low + ratio * (high - low)
     return 1 + math.exp((low + high) / 2)
+
+
+def gaussian_epsilon(mu2: float, delta: float) -> float:
+    """An ε near that of Gaussian noise at `mu2` = μ² and `delta`, in floats: where to begin to look, never a bound."""
+    if not (0 < delta < 1 and 0 < mu2 < math.inf):
+        return 1.0
+    mu, ratio = math.sqrt(mu2), math.sqrt(2)
+    low, high = 0.0, mu2 / 2 + mu * (math.sqrt(-2 * math.log(delta)) + 1)
+    for _ in range(44):
+        middle = (low + high) / 2
+        near, far = (middle / mu - mu / 2) / ratio, (middle / mu + mu / 2) / ratio
+        # e^ε times the second tail, without overflow: that of the first where both are equal.
+        second = math.exp(middle) * math.erfc(far) if far < 26 else math.exp(-near * near) / (far * math.sqrt(math.pi))
+        low, high = (middle, high) if math.erfc(near) - second > 2 * delta else (low, middle)
+    return high

@@ -9,15 +9,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from quincunx.loss.convert import delta_from_pure, delta_from_zcdp
+from quincunx.loss.convert import delta_from_pure, delta_from_zcdp, gaussian_epsilon
 from quincunx.loss.grid_inversion import GridInversion
 from quincunx.loss.inversion import CLOSED, Inversion, supported
 from quincunx.loss.law import Law, Profile, Real, Terms, View, as_ball, total, total_of
+from quincunx.loss.solve import WIDTH
+from quincunx.loss.spacing import spacing, where
 from quincunx.numbers import Ball, ball, float_above, float_below
 
 Inverter: TypeAlias = Inversion | GridInversion
+
+# Mass of unbounded loss that a grid may leave in all.
+_CUT: Final = 1e-16
+# A grid whose e^L would overflow is not made: only parameters are known then.
+_LONGEST: Final = 600.0
 
 
 class Curve:
@@ -28,6 +35,7 @@ class Curve:
         self._profile = groups[0][0][0].profile(groups[0]) if len(groups) == 1 else None
         self._groups = groups
         self._terms = tuple(term for group in groups for term in group)
+        self._sampled = [(law, count) for law, count in self._terms if law.span(_CUT) > 0]
         self._views = self._directions() if self._profile is None else ()
         self._above = tuple(self._inverter(view) for view in self._views)
         self._below: dict[View, Inverter] = {}
@@ -45,11 +53,13 @@ class Curve:
             return Ball(0)
         if self._profile is not None:
             return self._profile.delta(epsilon)[0].max(Ball(0))
-        if self._above:
-            # δ falls with ε, so a float above ε keeps the bound; one direction is enough, the likelier one.
-            at = max(0.0, float_above(epsilon))
-            likelier = max(range(len(self._views)), key=lambda i: self._above[i].estimate(at))
-            return Ball(self._dominated(self._views[likelier]).bounds(at)[0])
+        if self._above and epsilon < self._pure:
+            # δ falls with ε, so a float above ε keeps the bound; the larger direction counts.
+            at, top = max(0.0, float_above(epsilon)), 0.0
+            for place in sorted(range(len(self._views)), key=lambda i: -self._above[i].estimate(at)):
+                if self._above[place].chernoff(at) > top:
+                    top = max(top, self._dominated(self._views[place]).bounds(at)[0])
+            return Ball(top)
         return self._largest_single(epsilon)
 
     def upper(self, epsilon: Ball) -> Ball:
@@ -64,7 +74,7 @@ class Curve:
             return self._profile.delta(epsilon)[1].max(Ball(0)).min(Ball(1))
         ceiling = delta_from_pure(self._pure, epsilon)
         ceiling = ceiling.min(delta_from_zcdp(self._zcdp, epsilon)).min(self._pure_first(epsilon))
-        if not self._above:
+        if not self._above or not ceiling > 0:
             return ceiling
         at, top = max(0.0, float_below(epsilon)), 0.0
         for each in sorted(self._above, key=lambda each: -each.estimate(at)):
@@ -74,34 +84,28 @@ class Curve:
         return ceiling.min(Ball(math.nextafter(top, math.inf)))
 
     def guess(self, delta: float) -> float:
-        """An ε near the one with δ(ε) = `delta`: by the saddle point where moments are known, else from ρ, else 1."""
+        """An ε near the one with δ(ε) = `delta`: by the saddle point where moments are known, else as if Gaussian."""
         if not self._above:
-            rho = float_above(self._zcdp)
-            return rho + 1.7 * math.sqrt(rho * -math.log(delta)) if 0 < delta < 1 and rho < math.inf else 1.0
+            return gaussian_epsilon(2 * float_above(self._zcdp), delta)
 
-        def estimate(epsilon: float) -> float:
-            return max(each.estimate(epsilon) for each in self._above)
+        return where(lambda epsilon: max(each.estimate(epsilon) for each in self._above), delta)
 
-        low, high = 0.0, 1.0
-        while estimate(high) > delta and high < 1e6:
-            low, high = high, 2 * high
-        for _ in range(40):
-            middle = (low + high) / 2
-            low, high = (middle, high) if estimate(middle) > delta else (low, middle)
-        return high
+    def sharpness(self, epsilon: float) -> float:
+        """How closely, in shares of ε, it is worth closing in on an ε near this one."""
+        return max((each.sharpness(epsilon) for each in self._above), default=WIDTH)
 
     def _directions(self) -> tuple[View, ...]:
         """One view where all laws are closed and symmetric; else one for each direction, on a grid."""
         if not self._terms or not supported(self._terms):
             return ()
-        sampled = [(law, count) for law, count in self._terms if not law.symmetric]
-        if not sampled:
+        if not self._sampled:
             return (CLOSED,)
-        # The grids err by about count·mesh² in the variance of the total, and must resolve each law.
-        wanted = math.sqrt(sum(count for _, count in sampled)) * 20
-        finest = max(wanted, *(4 / law.resolution for law, _ in sampled))
-        mesh = 2.0 ** -min(13, max(9, math.ceil(math.log2(finest))))
-        return View(False, False, mesh), View(True, False, mesh)
+        # What lies beyond the cut counts as unbounded loss: next to nothing in all.
+        cut = _CUT / sum(count for _, count in self._sampled)
+        if max(law.span(cut) for law, _ in self._sampled) > _LONGEST:
+            return ()
+        view = View(mesh=spacing(self._terms, cut), cut=cut)
+        return view, replace(view, backwards=True)
 
     def _dominated(self, view: View) -> Inverter:
         if view == CLOSED:
@@ -111,9 +115,9 @@ class Curve:
         return self._below[view]
 
     def _inverter(self, view: View) -> Inverter:
-        grids = [(law.grid(view), count) for law, count in self._terms] if view != CLOSED else []
-        known = [(grid, count) for grid, count in grids if grid is not None]
-        return GridInversion(known) if grids and len(known) == len(grids) else Inversion(self._terms, view)
+        if len(self._sampled) < len(self._terms):
+            return Inversion(self._terms, view)
+        return GridInversion([(grid, count) for law, count in self._terms if (grid := law.grid(view)) is not None])
 
     def _largest_single(self, epsilon: Ball) -> Ball:
         # Leaving out all but one law is post-processing, so its δ is a lower bound.

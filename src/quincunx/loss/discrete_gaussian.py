@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb_poly
 from numpy.typing import NDArray
 
-from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View, log_with_error
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, log_with_error
 from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
 from quincunx.numbers import Ball, ball, float_near, precision
 
@@ -56,12 +56,15 @@ class DiscreteGaussianLaw(Law):
 
     has_moments: ClassVar[bool] = True
 
-    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+    def log_moment(self, s: NDArray[np.complex128]) -> Moments:
         """ln Σ_k e^{−k²/2σ² + s(n² − 2nk)/2σ²}/Σ_k e^{−k²/2σ²}, summed directly for small σ, else after Poisson."""
         sigma2, n = float_near(self.sigma2), self.shift
-        offsets = np.arange(-9, 10)
+        # Terms j steps from the peak, itself at most half a step off, are e^{−(j−1/2)²·fall} of it: to below e^{−50}.
+        fall = 1 / (2 * sigma2) if sigma2 < 0.35 else 2 * math.pi**2 * sigma2
+        reach = math.ceil(math.sqrt(50 / fall))
+        offsets = np.arange(-reach, reach + 1)
         if sigma2 < 0.35:
-            # The terms peak at k = −n·Re s; nine steps off they are below e^{−80²/…} < 2^-100 of the peak.
+            # The terms peak at k = −n·Re s.
             k = np.round(-n * s.real)[:, None] + offsets
             exponents = (-k * k + s[:, None] * (n * n - 2 * n * k)) / (2 * sigma2)
             parts = (k * k + np.abs(s[:, None]) * (n * n + 2 * n * np.abs(k))) / (2 * sigma2)

@@ -10,7 +10,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms
 from quincunx.numbers import Ball, ball, float_near, normal_tail, precision
 
 
@@ -58,7 +58,7 @@ class GaussianLaw(Law):
 
     has_moments: ClassVar[bool] = True
 
-    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+    def log_moment(self, s: NDArray[np.complex128]) -> Moments:
         """s(s + 1)·μ²/2: four roundings."""
         value = s * (s + 1) * (float_near(self.mu2) / 2)
         return value, 8 * 2.0**-53 * np.abs(value)

@@ -2,26 +2,31 @@
 
 On a grid of spacing h the moments have the period 2πi/h, so N nodes of one period carry everything: nothing is
 truncated, and one fast Fourier transform of each tilted law gives its moments at all nodes. The transform's own error
-is bounded by Higham 2002, Theorem 24.2, and added; tilting makes it relative to e^{K(σ)−σε}, which is close to δ.
+is bounded and added; tilting makes it relative to e^{K(σ)−σε}, which is close to δ.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.loss.grid import Grid
-from quincunx.loss.law import log_with_error
+from quincunx.loss.grid_moments import Transform, real_moments, total_moments, transform
 from quincunx.loss.saddle import SIGMAS, Saddle, exp, log
 
+Complexes = NDArray[np.complex128]
 Floats = NDArray[np.float64]
 
 _UNIT: Final = 2.0**-53
-_MOST_NODES: Final = 1 << 19
+_MOST_NODES: Final = 1 << 21
 _SHARE: Final = 1e-7
+# Nodes whose moments are below e^{FAINT} of the largest are left out, and bounded.
+_FAINT: Final = -60.0
+_EVERY: Final = 4
 
 
 class GridInversion(Saddle):
@@ -31,32 +36,36 @@ class GridInversion(Saddle):
         self._terms = terms
         self._mesh = terms[0][0].mesh
         total = np.zeros(len(SIGMAS))
-        with np.errstate(all="ignore"):
-            for grid, count in terms:
-                exponents = SIGMAS[:, None] * grid.losses + np.log(grid.mass)
-                top = exponents.max(axis=1)
-                total += count * (top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))
-        # From above, as Chernoff's inequality needs it: sums of positive terms are off by a few ulp for each doubling.
-        above = total + 64 * _UNIT * (np.abs(total) + sum(count for _, count in terms) * 16)
+        for grid, count in terms:
+            total += count * real_moments(grid)
+        # The products and the sum are rounded.
+        above = total + 4 * _UNIT * len(terms) * np.abs(total)
         super().__init__(above, sum(grid.infinite * count for grid, count in terms))
-        self._spectra: dict[tuple[int, int], tuple[NDArray[np.complex128], Floats]] = {}
+        self._spectra: dict[tuple[int, int], _Line] = {}
 
     def bounds(self, epsilon: float) -> tuple[float, float]:
         """Certified lower and upper bound on Σ mass·(1 − e^{ε−L})⁺ of the composed grid, its infinite mass left out."""
+        # An overflow ends as bounds of 0 and 1.
+        with np.errstate(all="ignore"):
+            return self._bounds(epsilon)
+
+    def _bounds(self, epsilon: float) -> tuple[float, float]:
         index, nodes = self._line(epsilon)
-        sigma, h = float(SIGMAS[index]), self._mesh
-        value, error = self._spectrum(index, nodes)
-        s = np.asarray(sigma + 2j * math.pi / (nodes * h) * np.arange(nodes // 2 + 1), dtype=np.complex128)
-        exponent = value - s * epsilon
-        wobble = error + 4 * _UNIT * np.abs(s * epsilon) + 200 * _UNIT
-        reference = float(exponent[0].real)
-        kernel, off = _kernel(s, h, epsilon)
-        weight = np.where(np.arange(len(s)) % (nodes // 2) == 0, 1.0, 2.0)
-        summands = weight * np.exp(exponent - reference) * kernel
-        growth = np.where(wobble > 30, wobble, np.log(np.expm1(np.minimum(wobble, 30.0))))
-        sizes = weight * np.abs(kernel) * np.exp(exponent.real - reference + growth)
-        sizes += weight * off * np.exp(exponent.real - reference + np.minimum(wobble, 700.0))
-        total, rounding = float(np.sum(summands.real)) / nodes, float(np.sum(sizes)) / nodes
+        line, h = self._spectrum(index, nodes), self._mesh
+        # Σ over grid points l > ε of (1 − e^{ε−l})·e^{−s(l−ε)}, the first of them at ε + start: two geometric series.
+        start = max(0.0, math.ceil(epsilon / h) * h - epsilon)
+        at = epsilon + start
+        reference = float(line.value[0].real) - float(line.s[0].real) * at
+        exponent = line.value - line.s * at - reference
+        wobble = line.error + 8 * _UNIT * np.abs(line.s) * (at + h) + 200 * _UNIT
+        kernel = line.one - math.exp(-start) * line.two
+        summands = line.weight * np.exp(exponent) * kernel
+        growth = np.where(wobble > 30, np.minimum(wobble, 700.0), np.log(np.expm1(np.minimum(wobble, 30.0))))
+        # The difference cancels where e^{−sh} is small, so the kernel's error is that of its two terms.
+        errors = np.abs(kernel) * np.exp(exponent.real + growth)
+        errors += line.off * np.exp(exponent.real + np.minimum(wobble, 700.0))
+        total = float(np.sum(summands.real)) / nodes
+        rounding = (float(np.sum(line.weight * errors)) + line.rest) / nodes
         aliases = self._aliases(index, nodes * h, epsilon, reference)
         factor = exp(reference)
         low, high = factor * (total - rounding - aliases), factor * (total + rounding)
@@ -64,8 +73,13 @@ class GridInversion(Saddle):
             return 0.0, 1.0
         return max(0.0, low * (1 - 1e-15)), min(1.0, math.nextafter(high * (1 + 1e-15), math.inf))
 
+    def sharpness(self, epsilon: float) -> float:  # noqa: ARG002
+        """Grids cost more of ε than this."""
+        return 1e-8
+
     def _line(self, epsilon: float) -> tuple[int, int]:
-        index = self._saddle(epsilon)
+        # Two abscissas to an octave are enough, and fewer lines are transformed; K may explode above the saddle point.
+        index = max(self._saddle(epsilon) // _EVERY, 1) * _EVERY
         sigma = float(SIGMAS[index])
         goal = self._log_estimate(index, epsilon) + math.log(_SHARE)
         reference = float(self._real[index] - sigma * epsilon)
@@ -79,38 +93,37 @@ class GridInversion(Saddle):
             nodes *= 2
         return index, nodes
 
-    def _spectrum(self, index: int, nodes: int) -> tuple[NDArray[np.complex128], Floats]:
+    def _spectrum(self, index: int, nodes: int) -> _Line:
         if (index, nodes) not in self._spectra:
-            sigma, h = float(SIGMAS[index]), self._mesh
-            omega = 2 * math.pi / (nodes * h) * np.arange(nodes // 2 + 1)
-            value, error = np.zeros(len(omega), dtype=np.complex128), np.zeros(len(omega))
-            for grid, count in self._terms:
-                with np.errstate(all="ignore"):
-                    weights = np.log(grid.mass)
-                    exponents = sigma * grid.losses + weights
-                    top = float(exponents.max())
-                    tilted = np.exp(exponents - top)
-                    # Each tilted mass is off by the rounding of the parts of its exponent; where it is 0, by nothing.
-                    parts = np.abs(sigma * grid.losses) + np.where(grid.mass > 0, np.abs(weights), 0.0) + abs(top) + 4
-                    one, off = self._moment(tilted, nodes, 4 * _UNIT * float(np.sum(tilted * parts)))
-                    shift = np.asarray(top + 1j * omega * (grid.first * h), dtype=np.complex128)
-                    part, wobble = log_with_error(shift, one, off, 8 * _UNIT * np.abs(shift))
-                    value += count * part
-                    error += count * wobble + 2 * _UNIT * (np.abs(count * part) + np.abs(value))
-            self._spectra[index, nodes] = value, np.where(np.isfinite(error) & np.isfinite(value), error, math.inf)
+            sigma = float(SIGMAS[index])
+            transforms = [(transform(grid, sigma, nodes), count) for grid, count in self._terms]
+            # Nodes with next to no moment are left out; |1 − e^{−sh}| ≥ 1 − e^{−σh} bounds their kernels.
+            sizes = sum((count * each.sizes() for each, count in transforms), np.zeros(nodes // 2 + 1))
+            kept = np.flatnonzero(sizes - sizes[0] > _FAINT)
+            value, error = total_moments(transforms, kept)
+            weight = np.where(kept % (nodes // 2) == 0, 1.0, 2.0)
+            rest = 4.04 * exp(_FAINT + float(sizes[0]) - float(value[0].real) + self._tops(transforms))
+            rest *= (len(sizes) - len(kept)) / -math.expm1(-sigma * self._mesh)
+            s = np.asarray(sigma + 2j * math.pi / (nodes * self._mesh) * kept, dtype=np.complex128)
+            one, two = (np.asarray(-1 / np.expm1(-each * self._mesh), dtype=np.complex128) for each in (s, s + 1))
+            off = 32 * _UNIT * (np.abs(one) + np.abs(two))
+            self._spectra[index, nodes] = _Line(s, value, error, weight, one, two, off, rest)
         return self._spectra[index, nodes]
 
-    def _moment(self, tilted: Floats, nodes: int, off: float) -> tuple[NDArray[np.complex128], Floats]:
-        one = np.conj(np.fft.rfft(tilted, nodes))
-        # ‖error‖₂ ≤ η·log₂N·‖x̂‖₂ with η < 16 u; ‖x̂‖₂ = √N·‖x‖₂, and one coordinate is at most the whole.
-        norm = float(np.sqrt(np.sum(tilted * tilted)))
-        return one, np.full(len(one), 16 * _UNIT * math.log2(nodes) * norm * math.sqrt(nodes) + off)
+    @staticmethod
+    def _tops(transforms: list[tuple[Transform, int]]) -> float:
+        return sum(count * each.top for each, count in transforms)
 
 
-def _kernel(s: NDArray[np.complex128], h: float, epsilon: float) -> tuple[NDArray[np.complex128], Floats]:
-    """Σ over grid points l > ε of (1 − e^{ε−l})·e^{−s(l−ε)}: the difference of two geometric series, and its error."""
-    first = max(0.0, math.ceil(epsilon / h) * h - epsilon)
-    one, two = np.exp(-s * first) / -np.expm1(-s * h), np.exp(-(s + 1) * first) / -np.expm1(-(s + 1) * h)
-    # The difference cancels where e^{−sh} is small, so its error is that of the two terms.
-    off = 16 * _UNIT * (np.abs(one) + np.abs(two)) * (2 + np.abs(s + 1) * first)
-    return np.asarray(one - two, dtype=np.complex128), np.asarray(off, dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The nodes s, K(s) with its error, the parts of the kernel that no ε changes, and a bound on what was left out."""
+
+    s: Complexes
+    value: Complexes
+    error: Floats
+    weight: Floats
+    one: Complexes
+    two: Complexes
+    off: Floats
+    rest: float

@@ -11,8 +11,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.loss.grid import Cells, Grid, dominating, floored
-from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View, log_with_error
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, log_with_error
 from quincunx.numbers import Ball, ball, float_near
 
 
@@ -60,7 +59,7 @@ class LaplaceLaw(Law):
 
     has_moments: ClassVar[bool] = True
 
-    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+    def log_moment(self, s: NDArray[np.complex128]) -> Moments:
         """sε + ln A, A = (1 + w)/2 + (1 − w)/(2(2s + 1)) with w = e^{−(2s+1)ε}: the two atoms and what lies between."""
         epsilon = float_near(self.epsilon)
         doubled = 2 * s + 1
@@ -69,20 +68,6 @@ class LaplaceLaw(Law):
         # |w| < 1 and |2s + 1| > 1, so all parts are at most 1; w is off by its exponent's rounding.
         off = 2.0**-53 * (np.abs(w) * (4 * np.abs(doubled) * epsilon + 8) + 16)
         return log_with_error(s * epsilon, inside, off, 3 * 2.0**-53 * np.abs(s * epsilon))
-
-    def grid(self, view: View) -> Grid:
-        """Cells between grid points, the atoms at ±ε in the outermost ones; the pair is symmetric."""
-        epsilon, mesh = float_near(self.epsilon), view.mesh
-        first, last = math.floor(-epsilon / mesh), math.ceil(epsilon / mesh)
-        edges = np.clip(np.arange(first, last + 1) * mesh, -epsilon, epsilon)
-        p = 0.5 * np.exp((edges[:-1] - epsilon) / 2) * np.expm1(np.diff(edges) / 2)
-        p[-1] += 0.5
-        p[0] += 0.5 * math.exp(-epsilon)
-        q = 0.5 * np.exp((-edges[1:] - epsilon) / 2) * np.expm1(np.diff(edges) / 2)
-        q[0] += 0.5
-        q[-1] += 0.5 * math.exp(-epsilon)
-        cells = Cells(mesh, first, p, q, 1e-14 * p, 1e-14 * q)
-        return floored(cells) if view.below else dominating(cells)
 
     def log_decay(self, sigma: float, omega: float) -> float:
         """The atoms stay; what lies between falls like 1/ω."""

@@ -18,8 +18,7 @@ import numpy as np
 from flint import arb_poly
 from numpy.typing import NDArray
 
-from quincunx.loss.grid import Grid, atoms_in_cells, dominating, floored
-from quincunx.loss.law import Bounds, Law, Moments, Profile, Real, Terms, View, log_with_error
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Real, Terms, log_with_error
 from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
 from quincunx.numbers import Ball, Exact, ball, float_near, precision
 
@@ -76,7 +75,7 @@ class LatticeLaw(Law):
 
     has_moments: ClassVar[bool] = True
 
-    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+    def log_moment(self, s: NDArray[np.complex128]) -> Moments:
         """s·n·unit + ln of the sum over the atoms, whose inner part is a geometric series in r = x·e^{−2s·unit}."""
         unit, n = float_near(ball(self.unit)), self.steps
         x = math.exp(-unit)
@@ -92,17 +91,6 @@ class LatticeLaw(Law):
         return log_with_error(
             s * (n * unit), np.asarray(inside, dtype=np.complex128), off, 4 * 2.0**-53 * np.abs(s * (n * unit))
         )
-
-    def grid(self, view: View) -> Grid:
-        """The atoms, in the cells that contain them; the pair is symmetric."""
-        unit, n = float_near(ball(self.unit)), self.steps
-        j = np.arange(n + 1)
-        x = math.exp(-unit)
-        p = np.exp(-unit * j) * (-math.expm1(-unit)) / (1 + x)
-        p[0], p[-1] = 1 / (1 + x), math.exp(-unit * n) / (1 + x)
-        losses = np.asarray(unit * (n - 2.0 * j), dtype=np.float64)
-        cells = atoms_in_cells(losses, p, p[::-1].copy(), view.mesh)
-        return floored(cells) if view.below else dominating(cells)
 
     def covers(self, mine: Terms, theirs: Terms) -> bool:
         """One law covers every composition whose steps add up to no more (lattice.md)."""

@@ -29,12 +29,13 @@ Moments: TypeAlias = tuple[NDArray[np.complex128], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which moments are asked of a law that is not closed: of Q against P (`backwards`), of a law that is dominated
-    instead of dominating (`below`), on a grid of spacing `mesh`; 0 where all laws are closed."""
+    """Which grid is asked of a law that is not closed: of Q against P (`backwards`), dominated instead of dominating
+    (`below`), of spacing `mesh`, a power of 2; 0 where all laws are closed. It ends where `cut` is left."""
 
     backwards: bool = False
     below: bool = False
     mesh: float = 0.0
+    cut: float = 1e-26
 
 
 class Profile(Protocol):
@@ -96,22 +97,26 @@ class Law(ABC):
     def profile(self, terms: Terms) -> Profile | None:
         """δ(ε) of the composition of `terms`, all of this family; None where no closed form or finite sum is kept."""
 
-    # Whether `log_moment` is known; the numerical inversion needs it of every law in a composition.
+    # Whether E[e^{sL}] is known, by `log_moment` or on a `grid`; the numerical inversion needs it of every law.
     has_moments: ClassVar[bool] = False
 
     # Whether P against Q and Q against P are the same; where not, both are composed and the larger counts.
     symmetric: ClassVar[bool] = True
 
-    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:
+    def log_moment(self, s: NDArray[np.complex128]) -> Moments:
         """ln E[e^{sL}] at complex s with Re s > 0, up to multiples of 2πi, and a bound on its absolute error.
 
-        L is the loss of P against Q under P, as `view` asks for it; closed laws are the same in every view.
+        L is the loss of P against Q under P. Laws that are not closed have a grid instead.
         """
         raise NotImplementedError
 
     def grid(self, view: View) -> Grid | None:  # noqa: ARG002
-        """The law on a grid, for laws that are not closed; None for those that are."""
+        """The law on a grid, for laws whose moments are not closed; None for those whose moments are."""
         return None
+
+    def span(self, cut: float) -> float:  # noqa: ARG002
+        """How long a grid of this law is that ends at `cut`; 0 for closed laws, which need none."""
+        return 0.0
 
     @property
     def resolution(self) -> float:

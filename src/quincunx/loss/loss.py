@@ -169,8 +169,10 @@ class Loss:
         with precision(_PRECISION):
             goal = ball(target)
             curve = self.curve()
-            upper = first_within(lambda e: curve.upper(Ball(e)), goal, high, curve.guess(float_near(goal)))
-            lower = last_beyond(lambda e: curve.lower(Ball(e)), goal, upper, upper * (1 - 1e-9))
+            guess = curve.guess(float_near(goal))
+            width = curve.sharpness(guess)
+            upper = first_within(lambda e: curve.upper(Ball(e)), goal, high, guess, width)
+            lower = last_beyond(lambda e: curve.lower(Ball(e)), goal, upper, upper * (1 - width), width)
         return lower, upper
 
     def renyi(self, alpha: object) -> float:

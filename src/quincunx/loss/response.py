@@ -14,7 +14,7 @@ from flint import arb_poly
 from numpy.typing import NDArray
 
 from quincunx.loss.lattice import LatticeLaw
-from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, View, log_with_error
+from quincunx.loss.law import Bounds, Law, Moments, Profile, Terms, log_with_error
 from quincunx.loss.spectrum import MAX_ATOMS, PRECISION, Spectrum
 from quincunx.numbers import Ball, Log, ball, float_above, float_below, float_near, precision
 
@@ -67,7 +67,7 @@ class ResponseLaw(Law):
 
     has_moments: ClassVar[bool] = True
 
-    def log_moment(self, s: NDArray[np.complex128], view: View) -> Moments:  # noqa: ARG002
+    def log_moment(self, s: NDArray[np.complex128]) -> Moments:
         """s·u + ln[high + (1 − high − low)·e^{−su} + low·e^{−2su}], u = ln(high/low)."""
         unit = float_near(self.pure())
         step = np.exp(-s * unit)

@@ -8,10 +8,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from quincunx.loss.solve import WIDTH
+
 Floats = NDArray[np.float64]
 
-# Abscissas σ that are tried: eight to an octave, from 2^-14 to 2^14.
-SIGMAS: Final[Floats] = 2.0 ** (np.arange(-14 * 8, 14 * 8 + 1) / 8)
+# Abscissas σ that are tried: eight to an octave, from 2^-14 to 2^20, each twice the one an octave below.
+OCTAVE: Final = 8
+SIGMAS: Final[Floats] = np.ldexp(
+    2.0 ** (np.arange(34 * OCTAVE + 1) % OCTAVE / OCTAVE), np.arange(34 * OCTAVE + 1) // OCTAVE - 14
+)
 # ln max_y (1 − e^{−y})·e^{−σy}.
 _PEAKS: Final[Floats] = SIGMAS * np.log(SIGMAS / (1 + SIGMAS)) - np.log1p(SIGMAS)
 
@@ -27,6 +32,14 @@ class Saddle:
     def estimate(self, epsilon: float) -> float:
         """The saddle-point estimate of δ(ε): uncertified, for choosing where to look."""
         return exp(self._log_estimate(self._saddle(epsilon), epsilon))
+
+    def abscissa(self, epsilon: float) -> float:
+        """The σ of the line on which δ(ε) is inverted: −d ln δ/dε, roughly."""
+        return float(SIGMAS[self._saddle(epsilon)])
+
+    def sharpness(self, epsilon: float) -> float:  # noqa: ARG002
+        """How closely, in shares of ε, it is worth closing in on an ε."""
+        return WIDTH
 
     def chernoff(self, epsilon: float) -> float:
         """A certified upper bound on δ(ε) from real moments alone: e^{K(r)−rε}·max_y (1 − e^{−y})e^{−ry}."""
