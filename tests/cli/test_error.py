@@ -1,12 +1,14 @@
 """`quincunx error`."""
 
 import json
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from quincunx.cli.app import app
 from quincunx.cli.family import FamilyName, mechanism_class
+from quincunx.mechanisms import Exponential, PartitionSelection, PermuteAndFlip, SparseVector
 
 NOISE = {
     FamilyName.LAPLACE: ("scale", "2"),
@@ -14,6 +16,21 @@ NOISE = {
     FamilyName.DISCRETE_LAPLACE: ("scale", "1/3"),
     FamilyName.DISCRETE_GAUSSIAN: ("sigma2", "7"),
     FamilyName.RANDOMIZED_RESPONSE: ("probability", "3/4"),
+}
+# Choices, sessions and keys: their options, what their error is counted over, and the mechanism.
+OTHERS: dict[FamilyName, tuple[tuple[str, ...], str, Any]] = {
+    FamilyName.EXPONENTIAL: (("--scale", "2"), "candidates", Exponential(scale=2)),
+    FamilyName.PERMUTE_AND_FLIP: (("--scale", "1/3"), "candidates", PermuteAndFlip(scale="1/3")),
+    FamilyName.SPARSE_VECTOR: (
+        ("--threshold-scale", "2", "--query-scale", "8"),
+        "queries",
+        SparseVector(threshold=5, threshold_scale=2, query_scale=8, aboves=3),
+    ),
+    FamilyName.PARTITION_SELECTION: (
+        ("--epsilon", "1", "--delta", "1e-5"),
+        "size",
+        PartitionSelection(epsilon=1, delta="1e-5"),
+    ),
 }
 
 
@@ -32,8 +49,29 @@ def test_the_example_of_the_documentation() -> None:
     ]
 
 
+def test_every_family_is_tested() -> None:
+    assert {*NOISE, *OTHERS} == set(FamilyName)
+
+
+@pytest.mark.parametrize("family", list(OTHERS))
+@pytest.mark.parametrize("count", ["1", "40"])
+def test_choices_sessions_and_keys_agree_with_the_library(family: FamilyName, count: str) -> None:
+    options, name, mechanism = OTHERS[family]
+    code, out, err = run(family.value, *options, f"--{name}", count, "--beta", "0.01", "--json")
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["error"] == mechanism.error("0.01", count)
+    assert (answer["mechanism"], answer["beta"], answer[name]) == (family.value, "0.01", count)
+    assert "variance" not in answer
+    assert not {"sensitivity", "threshold"} & answer["parameters"].keys()
+    words = run(family.value, *options, f"--{name}", count)[1].splitlines()
+    assert len(words) == 2
+    assert words[0].startswith("error: ")
+    assert words[1].startswith("With probability at least 95 %, ")
+
+
 @pytest.mark.parametrize("size", ["1", "40"])
-@pytest.mark.parametrize("family", list(FamilyName))
+@pytest.mark.parametrize("family", list(NOISE))
 def test_it_agrees_with_the_library(family: FamilyName, size: str) -> None:
     name, value = NOISE[family]
     code, out, err = run(family.value, f"--{name}", value, "--beta", "0.01", "--size", size, "--json")
@@ -46,7 +84,7 @@ def test_it_agrees_with_the_library(family: FamilyName, size: str) -> None:
     assert not any(key.startswith("sensitivity") for key in answer["parameters"])
 
 
-@pytest.mark.parametrize("family", [each for each in FamilyName if each is not FamilyName.RANDOMIZED_RESPONSE])
+@pytest.mark.parametrize("family", [each for each in NOISE if each is not FamilyName.RANDOMIZED_RESPONSE])
 def test_steps_of_any_length(family: FamilyName) -> None:
     name, value = NOISE[family]
     for step in ("0.1", "3", "7/2"):
@@ -61,6 +99,10 @@ def test_words_fit_the_question() -> None:
         "estimated from 10 respondents is within"
         in run("randomized-response", "--probability", "0.9", "--size", "10")[1]
     )
+    chosen = run("exponential", "--scale", "2", "--candidates", "10")[1]
+    assert "the chosen one of 10 candidates scores within 10 of the best." in chosen
+    kept = run("partition-selection", "--epsilon", "1", "--delta", "1e-5", "--size", "3")[1]
+    assert "3 keys with at least 15 people each are all kept." in kept
     assert "at least 99.9 %" in run("laplace", "--scale", "2", "--beta", "1/1000")[1]
 
 
@@ -84,6 +126,17 @@ def test_words_fit_the_question() -> None:
         ("randomized-response", "--probability", "1"),
         ("randomized-response", "--probability", "3/4", "--step", "2"),
         ("cauchy", "--scale", "2"),
+        ("laplace", "--scale", "2", "--candidates", "3"),
+        ("laplace", "--scale", "2", "--epsilon", "1"),
+        ("exponential", "--scale", "2"),
+        ("exponential", "--scale", "2", "--size", "3"),
+        ("exponential", "--candidates", "3"),
+        ("permute-and-flip", "--scale", "2", "--candidates", "0"),
+        ("sparse-vector", "--threshold-scale", "2", "--queries", "3"),
+        ("sparse-vector", "--threshold-scale", "2", "--query-scale", "0", "--queries", "3"),
+        ("sparse-vector", "--threshold-scale", "2", "--query-scale", "2"),
+        ("partition-selection", "--epsilon", "1"),
+        ("partition-selection", "--epsilon", "1", "--delta", "0"),
     ],
 )
 def test_bad_usage_is_exit_code_two(arguments: tuple[str, ...]) -> None:

@@ -36,7 +36,8 @@ def test_show_says_it_in_words(tmp_path: Path) -> None:
 def test_show_reads_standard_input() -> None:
     result = CliRunner().invoke(app, ["spec", "show", "-"], input=specification(1).to_json())
     assert result.exit_code == 0
-    assert result.stdout.strip() == specification(1).describe().strip()
+    assert result.stdout.strip() == qx.meaning.describe(specification(1)).strip()
+    assert result.stdout.startswith(specification(1).describe())
 
 
 def test_show_latex_and_json(tmp_path: Path) -> None:
@@ -45,7 +46,53 @@ def test_show_latex_and_json(tmp_path: Path) -> None:
     assert latex.stdout.strip() == specification(1).latex().strip()
     answer = json.loads(CliRunner().invoke(app, ["spec", "show", file, "--json"]).stdout)
     assert qx.Specification.from_json(json.dumps(answer["specification"])) == specification(1)
-    assert answer["words"] == specification(1).describe()
+    assert answer["words"] == qx.meaning.describe(specification(1))
+
+
+def test_show_says_what_it_means_for_one_person(tmp_path: Path) -> None:
+    replaced = specification(1, qx.unit.Replace(key="person_id"))
+    file = written(tmp_path, "a.json", replaced)
+    shown = CliRunner().invoke(app, ["spec", "show", file])
+    assert "probability 10 %" in shown.stdout
+    assert "between 3.9 % and 23.2 %" in shown.stdout
+    half = CliRunner().invoke(app, ["spec", "show", file, "--prior", "1/2"])
+    assert half.stdout.strip() == qx.meaning.describe(replaced, prior="1/2")
+    present = CliRunner().invoke(app, ["spec", "show", "-", "--about", "presence"], input=specification(1).to_json())
+    assert "that this person is in the data" in present.stdout
+    answer = json.loads(CliRunner().invoke(app, ["spec", "show", file, "--prior", "0.3", "--json"]).stdout)
+    assert answer["words"] == qx.meaning.describe(replaced, prior="0.3")
+
+
+def test_what_is_not_proved_is_said_and_refused_where_it_is_asked_for() -> None:
+    text = specification(1, qx.unit.Replace(key="person_id"), qx.standard.Approximate("1e-6")).to_json()
+    shown = CliRunner().invoke(app, ["spec", "show", "-"], input=text)
+    assert shown.exit_code == 0
+    assert (
+        "No bound on a belief about one person is stated here: no bounds hold always under Approximate." in shown.stdout
+    )
+    asked = CliRunner().invoke(app, ["spec", "show", "-", "--prior", "0.1"], input=text)
+    assert (asked.exit_code, asked.stdout) == (4, "")
+    assert "no bounds hold always" in asked.stderr
+    stated = CliRunner().invoke(app, ["spec", "show", "-", "--outside", "0.001"], input=text)
+    assert "except with probability at most" in stated.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--prior", "2"),
+        ("--prior", "-0.1"),
+        ("--prior", "x"),
+        ("--about", "age"),
+        ("--outside", "0"),
+        ("--outside", "1"),
+        ("--outside", "nan"),
+    ],
+)
+def test_bad_beliefs_are_refused(options: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(app, ["spec", "show", "-", *options], input=specification(1).to_json())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
 
 
 @pytest.mark.parametrize(

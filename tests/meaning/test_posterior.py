@@ -1,6 +1,7 @@
 """How far a belief can move, against the exact posteriors of small worlds."""
 
 import itertools
+import math
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import quincunx as qx
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.finite import Mechanism
-from quincunx.meaning import Posterior, posterior_bounds, sentence
+from quincunx.meaning import Posterior, describe, posterior_bounds, sentence
 from quincunx.mechanisms import DiscreteLaplace, RandomizedResponse
 from quincunx.numbers import Log, float_above
 from quincunx.spec import Specification, domain, scope, standard, unit
@@ -81,6 +82,60 @@ def test_no_belief_and_certainty_do_not_move() -> None:
 def test_an_enormous_epsilon_promises_nothing() -> None:
     found = posterior_bounds("0.1", spec(intensity=10**6))
     assert (found.low, found.high) == (0.0, 1.0)
+
+
+# Below the description.
+
+
+def test_describe_adds_the_sentence_to_the_description() -> None:
+    said = describe(spec())
+    assert said == f"{spec().describe()}\n\nWhat it means for one person. {sentence('1/10', spec())}"
+    assert describe(spec(), prior="1/2").endswith(sentence("1/2", spec()))
+    present = spec(unit=unit.AddRemove())
+    assert describe(present, about="presence").endswith(sentence("1/10", present, about="presence"))
+    weaker = spec(standard=standard.Approximate("1e-6"))
+    assert describe(weaker, outside="0.001").endswith(sentence("1/10", weaker, outside="0.001"))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "reason"),
+    [
+        ({"standard": standard.Approximate("1e-6")}, "no bounds hold always under Approximate"),
+        ({"standard": standard.ZCDP()}, "no bounds hold always under ZCDP"),
+        ({"standard": standard.KL()}, "no bounds hold always under KL"),
+        (
+            {"unit": unit.AddRemove(), "scope": scope.Invariants({"total": "the number of people"})},
+            "datasets between two that are 2 steps apart may lie outside their universe",
+        ),
+    ],
+    ids=str,
+)
+def test_where_nothing_is_proved_describe_says_why(blocks: dict[str, Any], reason: str) -> None:
+    unproved = spec(**blocks)
+    with pytest.raises(PrivacyError) as caught:
+        sentence("1/10", unproved)
+    said = describe(unproved)
+    assert said.startswith(unproved.describe())
+    assert said.endswith(f"No bound on a belief about one person is stated here: {caught.value.what}.")
+    assert "%" not in said.removeprefix(unproved.describe())
+    assert caught.value.what == reason
+
+
+@pytest.mark.parametrize(
+    ("given_", "where"),
+    [
+        ({"prior": 2}, "prior"),
+        ({"prior": "nan"}, "prior"),
+        ({"about": "age"}, "about"),
+        ({"outside": 0}, "outside"),
+        ({"outside": 1}, "outside"),
+    ],
+    ids=str,
+)
+def test_describe_refuses_what_it_cannot_read(given_: dict[str, Any], where: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        describe(spec(), **given_)
+    assert caught.value.where == where
 
 
 # Units.
@@ -169,6 +224,20 @@ def test_more_outside_is_a_shorter_interval(kind: standard.Standard, intensity: 
     found = [posterior_bounds("0.1", what, outside=risk) for risk in ("1e-4", "1e-3", "1e-2", "0.3")]
     assert [each.high for each in found] == sorted((each.high for each in found), reverse=True)
     assert [each.low for each in found] == sorted(each.low for each in found)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "outside"), [("1", "1e-6", "0.001"), ("0.1", "0.01", "0.03"), ("3", "0.1", "0.5")]
+)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_the_closed_form_with_a_delta(prior: Fraction, epsilon: str, delta: str, outside: str) -> None:
+    """Odds by e^ε·η/(η − 2δ), where δ counts once for each end of the interval."""
+    share, risk = Fraction(delta), Fraction(outside)
+    found = posterior_bounds(prior, spec(standard=standard.Approximate(delta), intensity=epsilon), outside=outside)
+    growth = math.exp(float(Fraction(epsilon))) * float(risk / (risk - 2 * share))
+    odds = float(prior / (1 - prior))
+    assert found.high == pytest.approx(odds * growth / (1 + odds * growth), rel=1e-12)
+    assert found.low == pytest.approx(odds / growth / (1 + odds / growth), rel=1e-12)
 
 
 def test_pure_needs_nothing_outside_and_says_so() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
+from fractions import Fraction
 from typing import Any
 
 from quincunx.finite import Mechanism
@@ -18,6 +20,7 @@ from quincunx.mechanisms import (
     SparseVector,
 )
 from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.calibration import DIGITS
 from quincunx.mechanisms.selection import Selection
 
 ADDITIVE = [
@@ -71,40 +74,63 @@ PARTITIONS = [
     for epsilon, delta in (("1", "1e-5"), ("1/10", "1e-3"), ("3", "1e-12"), ("1/100", "0.01"))
 ]
 ALL: list[Any] = [*ADDITIVE, *RESPONSES, *OPTIONS, *SELECTIONS, *VECTORS, *PARTITIONS]
+# One of each kind whose small world is small enough to be composed with itself.
+ONE_EACH: list[Any] = [
+    Laplace(scale=2),
+    Gaussian(sigma2="1/2"),
+    DiscreteLaplace(scale="0.7"),
+    DiscreteGaussian(sigma2="1/2"),
+    DiscreteGaussian(sigma=3, sensitivity2=2),
+    RandomizedResponse(probability="3/4"),
+    RandomizedResponse(probability="3/4", options=3),
+    Exponential(scale=2),
+    PermuteAndFlip(scale=2),
+    SparseVector(threshold=0, threshold_scale="1/2", query_scale="1/2"),
+    PartitionSelection(epsilon="1/10", delta="1e-3"),
+]
 
-# For each kind, a small world of a mechanism: which inputs it has, and which of them are neighbours.
+# For each kind, a small world of a mechanism: which inputs it has, and which of them are k steps apart.
 Pairs = list[tuple[Hashable, Hashable]]
 
 
-def _additive(m: Additive) -> tuple[Mechanism, Pairs]:
+def _additive(m: Additive, k: int = 1) -> tuple[Mechanism, Pairs]:
     squared = getattr(m, "sensitivity2", None)
     length = m.sensitivity / m.step if squared is None else 1  # type: ignore[attr-defined]
     shift = int(length) if squared is None or squared < 4 * m.step**2 else 2
-    return m.finite([0, shift], reach=20), [(0, shift)]
+    return m.finite([0, k * shift], reach=20), [(0, k * shift)]
 
 
-def _selection(m: Selection) -> tuple[Mechanism, Pairs]:
-    reach = int(m.sensitivity / m.step)
+def _selection(m: Selection, k: int = 1) -> tuple[Mechanism, Pairs]:
+    reach = k * int(m.sensitivity / m.step)
     scores = (0, 2, 1)
     others = [(reach, 2 + reach, 1), (0, 2 - reach, 1 - reach)]
     others += [] if m.monotone else [(reach, 2 - reach, 1 + reach), (-reach, 2 + reach, 1)]
     return m.finite([scores, *others]), [(scores, other) for other in others]
 
 
-def _vector(m: SparseVector) -> tuple[Mechanism, Pairs]:
-    reach, at = int(m.sensitivity / m.step), int(m.threshold / m.step)
+def _vector(m: SparseVector, k: int = 1) -> tuple[Mechanism, Pairs]:
+    reach, at = k * int(m.sensitivity / m.step), int(m.threshold / m.step)
     values = (at + 1, at, at - 2)
     others = [tuple(value + reach for value in values), (at + 1 - reach, at - reach, at - 2)]
     others += [] if m.monotone else [(at + 1 - reach, at + reach, at - 2 + reach)]
     return m.finite([values, *others]), [(values, other) for other in others]
 
 
-WORLDS: dict[type, Callable[[Any], tuple[Mechanism, Pairs]]] = {
+def _response(m: RandomizedResponse, k: int = 1) -> tuple[Mechanism, Pairs]:
+    # k respondents whose answers all move.
+    return m.finite().power(k), [(0, 1), (m.options - 1, 0)]
+
+
+def _partition(m: PartitionSelection, k: int = 1) -> tuple[Mechanism, Pairs]:
+    return m.finite(list(range(25))), [(n, n + k) for n in range(25 - k)]
+
+
+WORLDS: dict[type, Callable[..., tuple[Mechanism, Pairs]]] = {
     **dict.fromkeys((Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian), _additive),
     **dict.fromkeys((Exponential, PermuteAndFlip), _selection),
-    RandomizedResponse: lambda m: (m.finite(), [(0, 1), (m.options - 1, 0)]),
+    RandomizedResponse: _response,
     SparseVector: _vector,
-    PartitionSelection: lambda m: (m.finite(list(range(25))), [(n, n + 1) for n in range(24)]),
+    PartitionSelection: _partition,
 }
 # Which way each parameter moves the loss: + where more of it leaks more.
 DIRECTIONS: dict[type, dict[str, int]] = {
@@ -113,3 +139,9 @@ DIRECTIONS: dict[type, dict[str, int]] = {
     SparseVector: {"threshold_scale": -1, "query_scale": -1, "sensitivity": +1, "aboves": +1},
     PartitionSelection: {"epsilon": +1, "delta": +1},
 }
+
+
+def one_digit_less(value: Fraction) -> Fraction:
+    """The decimal of six digits before `value`."""
+    last = Fraction(10) ** (math.floor(math.log10(value)) - DIGITS + 1)
+    return value - last if value / last > 10 ** (DIGITS - 1) else value - last / 10

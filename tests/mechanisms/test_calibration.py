@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,11 +14,25 @@ from hypothesis import strategies as st
 import quincunx as qx
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.loss import Loss
-from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, calibration
+from quincunx.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    Laplace,
+    PartitionSelection,
+    PermuteAndFlip,
+    RandomizedResponse,
+    SparseVector,
+    calibration,
+)
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import DIGITS, calibrated, goal, verified
+from quincunx.mechanisms.calibration import DIGITS, calibrated, verified
+from quincunx.mechanisms.goal import goal
 from quincunx.numbers import ball, precision
 from quincunx.spec import standard
+
+from .grid import one_digit_less
 
 ADDITIVE: list[Any] = [Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian]
 PURE: list[Any] = [Laplace, DiscreteLaplace, RandomizedResponse]
@@ -48,12 +63,6 @@ def met(loss: Loss, **wanted: object) -> bool:
     if "alpha" in asked:
         return loss.renyi(asked["alpha"]) <= asked["epsilon"] * (1 + Fraction(1, 10**15))
     return loss.delta(asked["epsilon"]) <= asked.get("delta", 0) * (1 + Fraction(1, 10**15))
-
-
-def one_digit_less(value: Fraction) -> Fraction:
-    """The decimal of six digits before `value`."""
-    last = Fraction(10) ** (math.floor(math.log10(value)) - DIGITS + 1)
-    return value - last if value / last > 10 ** (DIGITS - 1) else value - last / 10
 
 
 # The figures that the documentation states.
@@ -542,6 +551,23 @@ def test_the_interval_of_lemma_1_18_covers_by_exact_count(p: str, n: int, ones: 
     assert covered >= 1 - Fraction(beta)
 
 
-def test_every_additive_family_can_be_calibrated() -> None:
+def test_every_mechanism_can_be_calibrated() -> None:
     classes = [value for name in qx.mechanisms.__all__ if isinstance(value := getattr(qx.mechanisms, name), type)]
     assert {kind for kind in classes if issubclass(kind, Additive)} == set(ADDITIVE)
+    for kind in classes:
+        sampled = hasattr(kind, "sample")
+        assert (hasattr(kind, "calibrate"), hasattr(kind, "for_error")) == (sampled, sampled), kind
+
+
+@given(st.fractions("1/20", 20, max_denominator=50))
+def test_choices_sessions_and_keys_come_within_the_last_digit(amount: Fraction) -> None:
+    """Never above what was asked, and within the last of six digits of it."""
+    near = {"rho": (1 - 1e-4, 1 + 1e-15), "mu": (1 - 1e-4, 1 + 1e-15)}
+    for make in (Exponential.calibrate, PermuteAndFlip.calibrate, partial(SparseVector.calibrate, threshold=0)):
+        for name, (least, most) in near.items():
+            loss = make(**{name: amount}).loss
+            reached = loss.zcdp() if name == "rho" else loss.gdp()
+            assert float(amount) * least <= reached <= float(amount) * most
+        assert make(epsilon=amount).loss.total_pure() == amount
+    kept = PartitionSelection.calibrate(rho=amount, delta="1e-9").loss.total_zcdp()[1]
+    assert amount * Fraction(9999, 10000) <= kept <= amount

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import inspect
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -15,13 +16,13 @@ from scipy import stats
 
 import quincunx as qx
 from quincunx.loss import Loss
-from quincunx.mechanisms import DiscreteGaussian
+from quincunx.mechanisms import DiscreteGaussian, RandomizedResponse
 from quincunx.mechanisms.additive import LIMIT, Additive
 from quincunx.noise.testing import KeyedBits
-from quincunx.numbers import float_above, float_below, float_near, precision
-from quincunx.spec.standard import TV, Approximate
+from quincunx.numbers import Ball, Log, ball, float_above, float_below, float_near, precision
+from quincunx.spec.standard import KL, TV, Approximate, Pure
 
-from .grid import ADDITIVE, ALL, DIRECTIONS, WORLDS
+from .grid import ADDITIVE, ALL, DIRECTIONS, ONE_EACH, WORLDS
 
 DRAWS = 200_000
 
@@ -40,7 +41,8 @@ def test_frozen_equal_and_rebuilt_by_repr(mechanism: object) -> None:
 @pytest.mark.parametrize("mechanism", ALL, ids=repr)
 def test_loss_obeys_the_algebra(mechanism: Any) -> None:
     loss: Loss = mechanism.loss
-    assert 3 * loss == loss + loss + loss
+    assert 3 * loss == loss + loss + loss == Loss.compose([loss] * 3) == sum([loss] * 3)
+    assert (0 * loss, 1 * loss, loss.group(1), loss + Loss()) == (Loss(), loss, loss, loss)
     for delta in ("1e-9", "1e-3"):
         low, high = loss.epsilon_bounds(delta)
         assert 0 <= low <= high
@@ -81,6 +83,111 @@ def test_the_loss_is_never_below_enumeration(mechanism: Any, delta: str) -> None
             laws = world.law(x), world.law(y)
             assert float_below(Approximate(delta).least(*laws).lower) <= claimed * (1 + 1e-12)
             assert float_below(TV().least(*laws).lower) <= distance * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+def test_the_loss_is_rebuilt_from_json_and_from_its_repr(mechanism: Any) -> None:
+    loss: Loss = 7 * mechanism.loss
+    names = {name: getattr(qx.loss, name) for name in qx.loss.__all__} | {"Fraction": Fraction, "Log": Log}
+    assert Loss.from_json(loss.to_json()) == loss
+    assert eval(repr(loss), names) == loss
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.combinations(ONE_EACH, 2)], ids=repr)
+def test_the_order_of_two_mechanisms_does_not_matter(first: Any, second: Any) -> None:
+    one, other = first.loss + 2 * second.loss, 2 * second.loss + first.loss
+    assert (one, hash(one)) == (other, hash(other))
+    assert (one.zcdp_bounds(), one.pure_bounds()) == (other.zcdp_bounds(), other.pure_bounds())
+    (low, high), (lower, higher) = one.delta_bounds("1/2"), other.delta_bounds("1/2")
+    # Both enclose the same number; sums in another order may round otherwise.
+    assert (high, low) == (pytest.approx(higher, rel=1e-9), pytest.approx(lower, rel=1e-6, abs=1e-9))
+
+
+@pytest.mark.parametrize("mechanism", ONE_EACH, ids=repr)
+def test_two_uses_are_never_below_enumeration(mechanism: Any) -> None:
+    """n-fold composition on a small world: the law of both answers together against 2·loss."""
+    world, pairs = WORLDS[type(mechanism)](mechanism)
+    twice = world.power(2)
+    for x, y in pairs[:3]:
+        for delta in ("0", "1/50", "1/5"):
+            claimed = (2 * mechanism.loss).epsilon(delta)
+            with precision(512):
+                assert float_below(Approximate(delta).least(twice.law(x), twice.law(y)).lower) <= claimed * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("mechanism", [m for m in ALL if getattr(m, "options", 0) <= 5], ids=repr)
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_group_map_is_never_below_enumeration(mechanism: Any, k: int) -> None:
+    """Every two inputs of a small world that are k steps apart."""
+    world, pairs = WORLDS[type(mechanism)](mechanism, k)
+    grouped: Loss = mechanism.loss.group(k)
+    claims = {delta: grouped.epsilon(delta) for delta in ("0", "1/50", "1/5")}
+    distance = grouped.tv()
+    for x, y in pairs:
+        with precision(512):
+            laws = world.law(x), world.law(y)
+            for delta, claimed in claims.items():
+                assert float_below(Approximate(delta).least(*laws).lower) <= claimed * (1 + 1e-12)
+            assert float_below(TV().least(*laws).lower) <= distance * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+def test_a_sample_of_everyone_is_the_identity(mechanism: Any) -> None:
+    for scheme, unit in (("poisson", qx.unit.AddRemove()), ("without-replacement", qx.unit.Replace())):
+        if mechanism.loss.stated_delta():
+            with pytest.raises(qx.errors.PrivacyError, match="stated δ"):
+                mechanism.loss.subsample(1, scheme=scheme, unit=unit)
+        else:
+            assert mechanism.loss.subsample(1, scheme=scheme, unit=unit) == mechanism.loss
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=repr)
+@pytest.mark.parametrize("classes", [1, 2, 3])
+def test_post_processing_never_raises_the_loss(mechanism: Any, classes: int) -> None:
+    """Outputs merged into a few classes: no standard finds the neighbours farther apart than before."""
+    world, pairs = WORLDS[type(mechanism)](mechanism)
+    place = {output: index for index, output in enumerate(world.outputs)}
+    coarse = world.map(lambda output: place[output] % classes)
+    for x, y in pairs[:2]:
+        for standard in (Pure(), Approximate("1/50"), TV(), KL()):
+            with precision(512):
+                before, after = (standard.least(each.law(x), each.law(y)) for each in (world, coarse))
+                assert float_below(after.lower) <= float_above(before.upper) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("options", [2, 3, 12])
+def test_answers_nearer_to_guessing_leak_less(options: int) -> None:
+    """Randomized response on both sides of p = 1/k, where it leaks nothing."""
+    fair = Fraction(1, options)
+    for end in (Fraction(1, 1000), Fraction(999, 1000)):
+        losses = [
+            RandomizedResponse(probability=fair + share * (end - fair), options=options).loss
+            for share in (Fraction(n, 8) for n in range(9))
+        ]
+        for answers in ([each.pure() for each in losses], [each.tv() for each in losses],
+                        [each.zcdp() for each in losses], [each.epsilon("0.01") for each in losses]):  # fmt: skip
+            assert answers[0] == 0
+            assert answers == sorted(answers)
+
+
+def test_the_delta_of_the_discrete_gaussian_is_not_monotone_in_sigma() -> None:
+    """Why calibration promises a verified σ and not the smallest: more noise, and more δ at the same ε. Enumerated."""
+    deltas = []
+    for sigma in ("0.71", "0.75"):
+        mechanism = DiscreteGaussian(sigma=sigma)
+        low, high = mechanism.loss.delta_bounds(1)
+        world = mechanism.finite([0, 1], reach=25)
+        with precision(512):
+            growth = ball(Fraction(1)).exp()
+            pairs = list(zip(world.law(0), world.law(1), strict=True))
+            both = [sum(((ball(p) - growth * ball(q)).max(Ball(0)) for p, q in way), Ball(0))
+                    for way in (pairs, [(q, p) for p, q in pairs])]  # fmt: skip
+            found = float_near(max(both, key=float_near))
+        assert low * (1 - 1e-9) <= found <= high * (1 + 1e-9)
+        deltas.append((low, high))
+    assert deltas[0][1] < deltas[1][0]
+    # ρ is monotone, and is what `zcdp` answers.
+    assert DiscreteGaussian(sigma="0.71").loss.zcdp() > DiscreteGaussian(sigma="0.75").loss.zcdp()
 
 
 @pytest.mark.parametrize("mechanism", ADDITIVE, ids=repr)

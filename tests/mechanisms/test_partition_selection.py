@@ -10,12 +10,15 @@ import pytest
 import quincunx as qx
 from quincunx.finite import sequential
 from quincunx.loss import Loss, StatedLaw
-from quincunx.mechanisms import PartitionSelection
+from quincunx.mechanisms import PartitionSelection, calibration
+from quincunx.mechanisms.goal import goal
 from quincunx.noise.testing import KeyedBits, key_of, keyed
 from quincunx.numbers import Ball, ball, float_above, float_below, float_near, precision
-from quincunx.spec.standard import Approximate
+from quincunx.spec.standard import ZCDP, Approximate
 from quincunx.spec.unit import AddRemove, Replace
 from tests.statistical.goodness import FALSE_ALARM, binomial
+
+from .grid import one_digit_less
 
 CASES = [("1", "1e-5"), ("1/10", "1e-3"), ("3", "1e-9"), ("1/100", "0.01"), ("1", "0.5"), ("5", "0.9"), ("20", "1e-6")]
 
@@ -221,3 +224,102 @@ def test_bad_questions(count: object) -> None:
 def test_finite_needs_integers(inputs: list[int]) -> None:
     with pytest.raises(qx.errors.DataError):
         PartitionSelection(epsilon=1, delta="1e-5").finite(inputs)
+
+
+# Calibration.
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), CASES)
+def test_epsilon_and_delta_are_met_with_equality(epsilon: str, delta: str) -> None:
+    found = PartitionSelection.calibrate(epsilon=epsilon, delta=delta)
+    assert found == PartitionSelection(epsilon=epsilon, delta=delta)
+    assert goal(epsilon=epsilon, delta=delta).met(found.loss)
+    assert not goal(epsilon=Fraction(epsilon) * Fraction(999, 1000), delta=delta).met(found.loss)
+
+
+@pytest.mark.parametrize("rho", ["1e-6", "1/8", "1", "30"])
+@pytest.mark.parametrize("delta", ["1e-9", "1/10"])
+def test_the_largest_epsilon_of_six_digits_within_rho(rho: str, delta: str) -> None:
+    found = PartitionSelection.calibrate(rho=rho, delta=delta)
+    assert found.delta == Fraction(delta)
+    assert found.loss.stated_delta() == Fraction(delta)
+    assert found.loss.total_zcdp()[1] <= Fraction(rho)
+    last = found.epsilon - one_digit_less(found.epsilon)
+    assert PartitionSelection(epsilon=found.epsilon + last, delta=delta).loss.total_zcdp()[1] > Fraction(rho)
+
+
+def test_a_known_epsilon_for_rho() -> None:
+    # ε·tanh(ε/2) = 1/8 at ε = 0.5052685…
+    assert PartitionSelection.calibrate(rho="1/8", delta="1e-5").epsilon == Fraction("0.505268")
+
+
+@pytest.mark.parametrize("rho", ["1/8", "2"])
+def test_what_was_calibrated_for_rho_holds_on_a_small_world(rho: str) -> None:
+    """δ-approximate ρ-zCDP, enclosed by enumeration, is certainly within ρ between every two neighbours."""
+    found = PartitionSelection.calibrate(rho=rho, delta="1/100")
+    world = found.finite(list(range(30)))
+    for n in range(29):
+        with precision(512):
+            least = ZCDP("1/100").least(world.law(n), world.law(n + 1))
+            assert float_below(least.lower) <= float(Fraction(rho)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("error", "delta"), [(2, "1e-5"), (14, "1e-5"), (100, "1e-9"), (30, "1e-12"), (5, "0.1")])
+@pytest.mark.parametrize(("beta", "size"), [("0.05", 1), ("0.05", 100), ("1e-9", 3)])
+def test_the_smallest_epsilon_that_keeps_enough(error: int, delta: str, beta: str, size: int) -> None:
+    found = PartitionSelection.for_error(error=error, beta=beta, size=size, delta=delta)
+    assert found.delta == Fraction(delta)
+    assert found.error(beta, size) <= error
+    less = PartitionSelection(epsilon=one_digit_less(found.epsilon), delta=delta)
+    assert less.error(beta, size) > error
+
+
+@pytest.mark.parametrize("delta", [0, "0", 1, -1, "nan", None, "x"])
+def test_a_delta_is_needed(delta: object) -> None:
+    for asked in ({"epsilon": 1}, {"rho": 1}):
+        with pytest.raises(qx.errors.ParameterError) as caught:
+            PartitionSelection.calibrate(delta=delta, **asked)
+        assert caught.value.where == "delta"
+    with pytest.raises(qx.errors.ParameterError) as caught:
+        PartitionSelection.for_error(error=10, beta="0.05", delta=delta)
+    assert caught.value.where == "delta"
+
+
+def test_exactly_one_of_epsilon_and_rho() -> None:
+    for asked in ({}, {"epsilon": 1, "rho": 1}):
+        with pytest.raises(qx.errors.ParameterError, match="state one guarantee"):
+            PartitionSelection.calibrate(delta="1e-5", **asked)
+    for name in ("epsilon", "rho"):
+        for value in (0, -1, "nan", "x", True):
+            with pytest.raises(qx.errors.ParameterError) as caught:
+                PartitionSelection.calibrate(delta="1e-5", **{name: value})
+            assert caught.value.where == name
+    with pytest.raises(TypeError):
+        PartitionSelection.calibrate(delta="1e-5", mu=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"error": 1}, "error"),
+        ({"error": 0}, "error"),
+        ({"error": 2.5}, "error"),
+        ({"beta": 0}, "beta"),
+        ({"beta": 1}, "beta"),
+        ({"size": 0}, "size"),
+    ],
+    ids=str,
+)
+def test_bad_accuracies(changes: dict[str, object], where: str) -> None:
+    with pytest.raises(qx.errors.ParameterError) as caught:
+        PartitionSelection.for_error(**{"error": 10, "beta": "0.05", "delta": "1e-5", **changes})  # type: ignore[arg-type]
+    assert caught.value.where == where
+
+
+def test_a_search_that_goes_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = calibration._edge
+    monkeypatch.setattr(calibration, "_edge", lambda *given_: right(*given_) - given_[3])
+    with pytest.raises(qx.errors.VerificationError):
+        PartitionSelection.calibrate(rho="1/3", delta="1e-5")
+    with pytest.raises(qx.errors.VerificationError):
+        PartitionSelection.for_error(error=14, beta="0.05", delta="1e-5")

@@ -8,6 +8,7 @@ import pickle
 import threading
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +17,13 @@ from hypothesis import strategies as st
 
 import quincunx as qx
 from quincunx.mechanisms import SparseVector, SparseVectorSession
+from quincunx.mechanisms.goal import goal
 from quincunx.noise.testing import KeyedBits
 from quincunx.numbers import ball, float_above, float_below, float_near, precision
-from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.spec.standard import ZCDP, Approximate, Pure, Standard
 from tests.statistical.goodness import FALSE_ALARM, binomial
+
+from .grid import one_digit_less
 
 Values = tuple[int, ...]
 
@@ -386,3 +390,138 @@ def test_finite_refuses_large_worlds() -> None:
 def test_bad_error_questions(beta: object, queries: object) -> None:
     with pytest.raises(qx.errors.ParameterError):
         vector().error(beta, queries)
+
+
+# Calibration.
+
+GOALS: list[dict[str, str]] = [
+    {"epsilon": "1", "delta": "1e-6"},
+    {"epsilon": "0", "delta": "0.1"},
+    {"rho": "1/3"},
+    {"rho": "1e-6"},
+    {"mu": "1"},
+    {"alpha": "2", "epsilon": "0.5"},
+]
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "1/3", "1", "50"])
+@pytest.mark.parametrize("aboves", [1, 4, 50])
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("ratio", [None, "1", "7/3"])
+def test_a_pure_goal_is_met_with_equality(epsilon: str, aboves: int, monotone: bool, ratio: str | None) -> None:
+    found = SparseVector.calibrate(
+        threshold=6, aboves=aboves, sensitivity=4, monotone=monotone, step=2, ratio=ratio, epsilon=epsilon
+    )
+    assert found.loss.total_pure() == Fraction(epsilon)
+    kept = (found.threshold, found.aboves, found.sensitivity, found.monotone, found.step)
+    assert kept == (6, aboves, 4, monotone, 2)
+    if ratio is not None:
+        assert found.query_scale == Fraction(ratio) * found.threshold_scale
+
+
+@pytest.mark.parametrize("wanted", GOALS, ids=str)
+@pytest.mark.parametrize("aboves", [1, 4])
+def test_the_smallest_threshold_scale_of_six_digits(aboves: int, wanted: dict[str, str]) -> None:
+    aim, found = goal(**wanted), SparseVector.calibrate(threshold=0, aboves=aboves, **wanted)
+    assert aim.met(found.loss)
+    less = one_digit_less(found.threshold_scale)
+    ratio = found.query_scale / found.threshold_scale
+    assert not aim.met(vector(aboves=aboves, threshold_scale=less, query_scale=ratio * less).loss)
+
+
+@pytest.mark.parametrize("aboves", [1, 2, 4, 13, 1000])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_the_ratio_left_out_is_the_best(aboves: int, monotone: bool) -> None:
+    """b₁² + b₂² at the same ε: no other ratio of a fine grid does better by more than rounding to thousandths."""
+
+    def spread(ratio: Fraction | None) -> Fraction:
+        found = SparseVector.calibrate(threshold=0, aboves=aboves, monotone=monotone, ratio=ratio, epsilon=1)
+        return found.threshold_scale**2 + found.query_scale**2
+
+    best = spread(None)
+    assert all(best <= spread(Fraction(k, 20)) * (1 + Fraction(1, 10**6)) for k in range(1, 300, 3))
+    found = SparseVector.calibrate(threshold=0, aboves=aboves, monotone=monotone, epsilon=1)
+    ratio, paid = found.query_scale / found.threshold_scale, aboves if monotone else 2 * aboves
+    assert ratio**3 <= paid < (ratio + Fraction(1, 1000)) ** 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "standard", "limit"),
+    [
+        ({"epsilon": "1"}, Pure(), 1.0),
+        ({"epsilon": "1/2", "delta": "1/50"}, Approximate("1/50"), 0.5),
+        ({"rho": "1/5"}, ZCDP(), 0.2),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("aboves", [1, 2])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_what_was_calibrated_meets_the_goal_on_a_small_world(
+    wanted: dict[str, str], standard: Standard, limit: float, aboves: int, monotone: bool
+) -> None:
+    found = SparseVector.calibrate(threshold=1, aboves=aboves, monotone=monotone, **wanted)
+    values = (1, 0, 2)
+    moved = [
+        tuple(value + move for value, move in zip(values, moves, strict=True))
+        for moves in itertools.product((-1, 1), repeat=3)
+        if not (monotone and min(moves) < 0 < max(moves))
+    ]
+    world = found.finite([values, *moved])
+    for other in moved:
+        with precision(512):
+            least = standard.least(world.law(values), world.law(other))
+            assert float_below(least.lower) <= limit * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("error", "step"), [("40", "1"), ("0.7", "0.1"), ("3.7", "1")])
+@pytest.mark.parametrize(("beta", "queries"), [("0.05", 1), ("0.05", 1000), ("1e-6", 10)])
+def test_the_largest_scales_that_are_accurate_enough(error: str, step: str, beta: str, queries: int) -> None:
+    found = SparseVector.for_error(error=error, beta=beta, queries=queries, threshold=0, step=step, sensitivity=step)
+    assert found.error(beta, queries) <= float(Fraction(error)) * (1 + 1e-12)
+    ratio = found.query_scale / found.threshold_scale
+    more = found.threshold_scale + (found.threshold_scale - one_digit_less(found.threshold_scale))
+    wider = vector(threshold_scale=more, query_scale=ratio * more, step=step, sensitivity=step)
+    # Errors are floats above whole steps: half a step tells them apart.
+    assert wider.error(beta, queries) > float(Fraction(error) // Fraction(step) * Fraction(step)) + float(step) / 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"ratio": 0}, "ratio"),
+        ({"ratio": "nan"}, "ratio"),
+        ({"aboves": 0}, "aboves"),
+        ({"aboves": 1.5}, "aboves"),
+        ({"threshold": "1/2"}, "threshold"),
+        ({"threshold": None}, "threshold"),
+        ({"sensitivity": "1/2"}, "sensitivity"),
+        ({"monotone": 1}, "monotone"),
+        ({"step": 0}, "step"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_of_calibration(changes: dict[str, Any], where: str) -> None:
+    for make, asked in (
+        (SparseVector.calibrate, {"epsilon": 1}),
+        (SparseVector.for_error, {"error": 50, "beta": "0.05", "queries": 3}),
+    ):
+        with pytest.raises(qx.errors.ParameterError) as caught:
+            make(**{"threshold": 0, **asked, **changes})  # type: ignore[operator]
+        assert caught.value.where == where
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [({"error": 0}, "error"), ({"beta": 1}, "beta"), ({"queries": 0}, "queries"), ({"queries": "x"}, "queries")],
+    ids=str,
+)
+def test_bad_accuracies(changes: dict[str, Any], where: str) -> None:
+    with pytest.raises(qx.errors.ParameterError) as caught:
+        SparseVector.for_error(**{"threshold": 0, "error": 50, "beta": "0.05", "queries": 3, **changes})
+    assert caught.value.where == where
+
+
+def test_one_guarantee_is_stated() -> None:
+    for wanted in ({}, {"delta": "1e-6"}, {"rho": 1, "mu": 1}, {"rho": 1, "delta": "1e-6"}):
+        with pytest.raises(qx.errors.ParameterError, match="state one guarantee"):
+            SparseVector.calibrate(threshold=0, **wanted)

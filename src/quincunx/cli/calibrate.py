@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
 
-from quincunx.cli.family import FamilyName, called, mechanism_class, parameters
+from quincunx.cli.family import FamilyName, called, counted, mechanism_class, parameters
 from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
 from quincunx.errors import ParameterError
 
@@ -37,6 +38,16 @@ def calibrate(
         int | None, typer.Option(help="1 where one coordinate moves: discrete Gaussian only.")
     ] = None,
     options: Annotated[str | None, typer.Option(help="How many answers randomized response has. Default 2.")] = None,
+    monotone: Annotated[
+        bool, typer.Option("--monotone", help="One person moves all scores, or values, the same way.")
+    ] = False,
+    candidates: Annotated[str | None, typer.Option(help="With --error, for a choice: how many candidates.")] = None,
+    threshold: Annotated[str | None, typer.Option(help="Sparse vector: the public threshold.")] = None,
+    aboves: Annotated[str | None, typer.Option(help="Sparse vector: how many answers above. Default 1.")] = None,
+    ratio: Annotated[
+        str | None, typer.Option(help="Sparse vector: the values' scale over the threshold's. Default: the best.")
+    ] = None,
+    queries: Annotated[str | None, typer.Option(help="With --error, for sparse vector: how many values.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the noise that meets one guarantee, or the most noise that reaches an accuracy. What is printed is verified.
@@ -49,15 +60,28 @@ def calibrate(
         "step": step,
         "coordinates": coordinates,
         "options": options,
+        "monotone": monotone or None,
+        "threshold": threshold,
+        "aboves": aboves,
+        "ratio": ratio,
     }
     goals: dict[str, object] = dict(zip(_GOALS, (epsilon, delta, rho, mu, alpha), strict=True))
-    accuracy: dict[str, object] = {"error": error, "beta": beta, "size": size}
+    accuracy: dict[str, object] = {
+        "error": error,
+        "beta": beta,
+        "size": size,
+        "candidates": candidates,
+        "queries": queries,
+    }
     asked = {name: value for name, value in {**goals, **accuracy}.items() if value is not None}
     made = mechanism_class(family)
-    if not accuracy.keys() & asked.keys():
+    # Partition selection has a δ whatever is asked of it: there it is a parameter, not a goal.
+    if "delta" in inspect.signature(made.for_error).parameters:
+        accuracy["delta"] = delta
+    if not (accuracy.keys() - {"delta"}) & asked.keys():
         mechanism = called(made.calibrate, family, goals | shape)
         reached, exact = _guarantee(mechanism, asked)
-    elif goals.keys() & asked.keys():
+    elif (goals.keys() - accuracy.keys()) & asked.keys():
         hint = "Ask for a guarantee, or for an accuracy; read the other from what is found."
         raise ParameterError("two things are asked at once", where="calibrate", got=", ".join(asked), hint=hint)
     else:
@@ -77,11 +101,16 @@ def calibrate(
 
 def _guarantee(mechanism: Any, asked: Mapping[str, object]) -> tuple[dict[str, float], bool]:
     """What is certainly reached in the parameter that was asked for, and whether it is exactly that."""
-    from quincunx.mechanisms.calibration import goal
-    from quincunx.numbers import positive, rational
+    from quincunx.mechanisms.goal import goal, goal_outside
+    from quincunx.numbers import float_above, positive, rational
 
-    loss, aim = mechanism.loss, goal(**asked)
+    loss = mechanism.loss
+    outside = loss.stated_delta()
+    given = {name: value for name, value in asked.items() if not (outside and name == "delta")}
+    aim = goal_outside(outside, **given) if outside else goal(**given)
     exact = aim.parameter(loss) == aim.limit
+    if outside and "rho" in asked:
+        return {"rho": float_above(loss.total_zcdp()[1]), "delta": float_above(outside)}, exact
     if "rho" in asked:
         return {"rho": loss.zcdp()}, exact
     if "mu" in asked:
@@ -94,11 +123,16 @@ def _guarantee(mechanism: Any, asked: Mapping[str, object]) -> tuple[dict[str, f
 
 
 def _accuracy(mechanism: Any, asked: Mapping[str, object]) -> dict[str, float]:
-    """The half-width, and the intensities that it needs."""
-    half, epsilon, rho = (
-        mechanism.error(asked["beta"], asked.get("size", 1)),
-        mechanism.loss.pure(),
-        mechanism.loss.zcdp(),
-    )
-    # Gaussian noise is never pure.
-    return {"error": half, "rho": rho} if math.isinf(epsilon) else {"error": half, "epsilon": epsilon, "rho": rho}
+    """The error, and the intensities that it needs."""
+    from quincunx.numbers import float_above, precision
+
+    loss = mechanism.loss
+    with precision(256):
+        needed = {
+            "error": mechanism.error(asked["beta"], asked.get(counted(mechanism), 1)),
+            "epsilon": float_above(loss.total_pure()),
+            "rho": float_above(loss.total_zcdp()[1]),
+            "delta": float_above(loss.stated_delta()),
+        }
+    # Gaussian noise is never pure, and most mechanisms need no δ.
+    return {name: value for name, value in needed.items() if math.isfinite(value) and (value or name != "delta")}

@@ -7,9 +7,27 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from math import isqrt
-from typing import Any
+from typing import Any, Final
 
 from quincunx.errors import ParameterError
+
+# In the order in which they are printed.
+_SHOWN: Final = (
+    "scale",
+    "sigma2",
+    "probability",
+    "options",
+    "epsilon",
+    "delta",
+    "threshold",
+    "threshold_scale",
+    "query_scale",
+    "aboves",
+    "sensitivity",
+    "sensitivity2",
+    "step",
+    "coordinates",
+)
 
 
 class FamilyName(StrEnum):
@@ -20,6 +38,10 @@ class FamilyName(StrEnum):
     DISCRETE_LAPLACE = "discrete-laplace"
     DISCRETE_GAUSSIAN = "discrete-gaussian"
     RANDOMIZED_RESPONSE = "randomized-response"
+    EXPONENTIAL = "exponential"
+    PERMUTE_AND_FLIP = "permute-and-flip"
+    SPARSE_VECTOR = "sparse-vector"
+    PARTITION_SELECTION = "partition-selection"
 
 
 def mechanism_class(family: FamilyName) -> Any:
@@ -35,21 +57,27 @@ def called(function: Callable[..., Any], family: FamilyName, given: Mapping[str,
     allowed = inspect.signature(function).parameters
     for name in wanted:
         if name not in allowed:
-            options = ", ".join(f"--{each}" for each in allowed if each in given)
+            options = ", ".join(_option(each) for each in allowed if each in given)
             what = f"{family.value} has no such parameter here"
-            raise ParameterError(what, where=f"--{name}", hint=f"It takes {options}.")
+            raise ParameterError(what, where=_option(name), hint=f"It takes {options}.")
     for name, parameter in allowed.items():
-        if parameter.default is inspect.Parameter.empty and name not in wanted:
-            raise ParameterError("is missing", where=f"--{name}", hint=f"{family.value} needs it.")
+        if parameter.default is inspect.Parameter.empty and name not in wanted and name not in fixed:
+            raise ParameterError("is missing", where=_option(name), hint=f"{family.value} needs it.")
     return function(**wanted, **fixed)
+
+
+def counted(mechanism: Any) -> str:
+    """What its error is counted over: size, candidates or queries."""
+    return list(inspect.signature(mechanism.error).parameters)[1]
 
 
 def parameters(mechanism: Any) -> dict[str, str]:
     """Its noise in numbers: sigma (where it is rational) beside sigma², everything else as it is stored."""
-    names = ("scale", "sigma2", "probability", "options", "sensitivity", "sensitivity2", "step", "coordinates")
-    found = {name: value for name in names if (value := getattr(mechanism, name, None)) is not None}
+    found = {name: value for name in _SHOWN if (value := getattr(mechanism, name, None)) is not None}
     roots = {name[:-1]: root for name in ("sigma2", "sensitivity2") if (root := _root(found.get(name))) is not None}
     shown = {name: exact_text(Fraction(value)) for name, value in {**roots, **found}.items()}
+    if getattr(mechanism, "monotone", False):
+        shown["monotone"] = "true"
     # A square says nothing more where its root is shown, except that σ² is what is stored.
     return {name: text for name, text in shown.items() if not (name == "sensitivity2" and "sensitivity" in shown)}
 
@@ -63,6 +91,10 @@ def exact_text(value: Fraction) -> str:
             sign = "-" if value < 0 else ""
             return f"{sign}{whole[: len(whole) - digits]}" + (f".{whole[len(whole) - digits :]}" if digits else "")
     return str(value)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _root(square: Fraction | None) -> Fraction | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,15 +22,33 @@ app = typer.Typer(help="Show and compare specifications.", no_args_is_help=True)
 def show(
     file: Annotated[str, typer.Argument(help="A specification as JSON; - reads standard input.")],
     latex: Annotated[bool, typer.Option("--latex", help="Print the formula in LaTeX.")] = False,
+    prior: Annotated[
+        str | None,
+        typer.Option(help="What someone believes before, from 0 to 1, to say what they may after. Default 0.1."),
+    ] = None,
+    about: Annotated[
+        str | None,
+        typer.Option(help="What they believe: record, anything about a person, or presence. Default record."),
+    ] = None,
+    outside: Annotated[
+        str | None, typer.Option(help="The probability with which these bounds may fail; needed unless pure.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say in words what a specification promises."""
+    """Say in words what a specification promises, and what it means for one person."""
+    from quincunx.meaning import describe, sentence
+
     specification = _read(file)
+    asked = {"prior": prior, "about": about, "outside": outside}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if given:
+        # What is asked for by name is refused with its reason where it is not proved, instead of being left out.
+        sentence(specification=specification, **{"prior": "1/10", **given})
     if as_json:
-        words = {"words": specification.describe(), "latex": specification.latex()}
+        words = {"words": describe(specification, **given), "latex": specification.latex()}
         print_json({"specification": json.loads(specification.to_json()), **words})
     else:
-        typer.echo(specification.latex() if latex else specification.describe())
+        typer.echo(specification.latex() if latex else describe(specification, **given))
 
 
 @app.command("compare")

@@ -1,5 +1,5 @@
 """What a guarantee means for one person: how far a belief about them can move."""
 
-from quincunx.meaning.posterior import Posterior, posterior_bounds, sentence
+from quincunx.meaning.posterior import Posterior, describe, posterior_bounds, sentence
 
-__all__ = ["Posterior", "posterior_bounds", "sentence"]
+__all__ = ["Posterior", "describe", "posterior_bounds", "sentence"]

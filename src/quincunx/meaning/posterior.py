@@ -65,6 +65,20 @@ def sentence(prior: object, specification: Specification, *, about: str = "recor
     )
 
 
+def describe(
+    specification: Specification, *, prior: object = "1/10", about: str = "record", outside: object = None
+) -> str:
+    """`specification.describe()`, and below it `sentence`, or why no bound on a belief is proved for it.
+
+    Where the standard is not pure, give `outside`: without it no bounds hold always, and the last paragraph says so.
+    """
+    try:
+        meaning = sentence(prior, specification, about=about, outside=outside)
+    except PrivacyError as refused:
+        meaning = f"No bound on a belief about one person is stated here: {refused.what}."
+    return f"{specification.describe()}\n\nWhat it means for one person. {meaning}"
+
+
 def _exact(
     prior: object, specification: Specification, about: str, outside: object
 ) -> tuple[Fraction, Fraction, Fraction, Fraction]:

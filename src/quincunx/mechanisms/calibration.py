@@ -6,26 +6,16 @@ own certified error), and the check raises. Why the search may stop where it sto
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.loss import Loss
-from quincunx.loss.law import Real, as_ball, total_of
-from quincunx.numbers import (
-    ball,
-    delta_parameter,
-    float_above,
-    non_negative,
-    positive,
-    precision,
-    rational,
-)
+from quincunx.loss.law import as_ball
+from quincunx.mechanisms.goal import PRECISION, Goal
+from quincunx.numbers import float_above, positive, precision
 
-_PRECISION: Final = 256
 # A searched parameter has this many significant digits.
 DIGITS: Final = 6
 _FIRST: Final = 10 ** (DIGITS - 1)
@@ -45,158 +35,8 @@ class Leaky(Protocol):
         """What one answer leaks."""
         ...
 
-    def error(self, beta: object, size: object = 1) -> float:
-        """The half-width of its interval."""
-        ...
-
 
 M = TypeVar("M", bound=Leaky)
-
-
-class Goal(ABC):
-    """A guarantee to meet: the certified upper end of one parameter of a loss, at most `limit`."""
-
-    __slots__ = ()
-    # Whether a loss that holds only outside an event of probability δ can meet it.
-    allows_delta: ClassVar[bool] = False
-    # What to ask for instead where no noise of a family is enough.
-    instead: ClassVar[str] = ""
-
-    @property
-    @abstractmethod
-    def limit(self) -> Fraction:
-        """The largest parameter that meets the goal."""
-
-    @abstractmethod
-    def parameter(self, loss: Loss) -> Real:
-        """The parameter of a loss, exact or a ball whose upper end is certain; infinite where there is none."""
-
-    def met(self, loss: Loss) -> bool:
-        """Whether the loss certainly meets the goal."""
-        if loss.stated_delta() and not self.allows_delta:
-            return False
-        with precision(_PRECISION):
-            value = self.parameter(loss)
-            return value <= self.limit if isinstance(value, Fraction) else bool(value <= ball(self.limit))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pure(Goal):
-    epsilon: Fraction
-    instead: ClassVar[str] = "Give delta > 0, or calibrate Laplace or DiscreteLaplace."
-
-    @property
-    def limit(self) -> Fraction:
-        return self.epsilon
-
-    def parameter(self, loss: Loss) -> Real:
-        return loss.total_pure()
-
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon} at δ = 0"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Approximate(Goal):
-    epsilon: Fraction
-    delta: Fraction
-    allows_delta: ClassVar[bool] = True
-
-    @property
-    def limit(self) -> Fraction:
-        return self.delta
-
-    def parameter(self, loss: Loss) -> Real:
-        return loss.curve().delta(ball(self.epsilon))[1]
-
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon} at δ = {self.delta}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ZeroConcentrated(Goal):
-    rho: Fraction
-
-    @property
-    def limit(self) -> Fraction:
-        return self.rho
-
-    def parameter(self, loss: Loss) -> Real:
-        return loss.total_zcdp()[1]
-
-    def __str__(self) -> str:
-        return f"ρ = {self.rho}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Gaussian(Goal):
-    mu: Fraction
-    instead: ClassVar[str] = "Give rho, or epsilon with delta; or calibrate Gaussian."
-
-    @property
-    def limit(self) -> Fraction:
-        return self.mu**2
-
-    def parameter(self, loss: Loss) -> Real:
-        return loss.total_gdp()
-
-    def __str__(self) -> str:
-        return f"μ = {self.mu}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Renyi(Goal):
-    alpha: Fraction
-    epsilon: Fraction
-
-    @property
-    def limit(self) -> Fraction:
-        return self.epsilon
-
-    def parameter(self, loss: Loss) -> Real:
-        return total_of(loss.terms, lambda law: law.renyi(self.alpha))[1]
-
-    def __str__(self) -> str:
-        return f"ε = {self.epsilon} at order α = {self.alpha}"
-
-
-_FORMS: Final = "Give epsilon (and delta), rho, mu, or alpha with epsilon."
-
-
-def goal(
-    *, epsilon: object = None, delta: object = None, rho: object = None, mu: object = None, alpha: object = None
-) -> Goal:
-    """The guarantee that these parameters state: exactly one of five forms.
-
-    epsilon: D_∞ ≤ ε. epsilon, delta: P(S) ≤ e^ε·P'(S) + δ. rho: D_α ≤ ρ·α for every α > 1. mu: at least as hard to
-    tell as N(0, 1) from N(μ, 1). alpha, epsilon: D_α ≤ ε at the one order α.
-    """
-    values = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "alpha": alpha}
-    given = {name for name, value in values.items() if value is not None}
-    if given == {"rho"}:
-        return _ZeroConcentrated(rho=_more_than_nothing(rho, "rho"))
-    if given == {"mu"}:
-        return _Gaussian(mu=_more_than_nothing(mu, "mu"))
-    if given == {"alpha", "epsilon"}:
-        order = rational(alpha, "alpha")
-        if order <= 1:
-            raise ParameterError("must be greater than 1", where="alpha", got=str(order)[:40])
-        return _Renyi(alpha=order, epsilon=_more_than_nothing(epsilon, "epsilon"))
-    if given not in ({"epsilon"}, {"epsilon", "delta"}):
-        got = ", ".join(name for name in values if name in given) or "none"
-        raise ParameterError("state one guarantee to meet", where="calibrate", got=got, hint=_FORMS)
-    share = delta_parameter(0 if delta is None else delta)
-    if share == 0:
-        return _Pure(epsilon=_more_than_nothing(epsilon, "epsilon"))
-    return _Approximate(epsilon=non_negative(epsilon, "epsilon"), delta=share)
-
-
-def _more_than_nothing(value: object, name: str) -> Fraction:
-    number = non_negative(value, name)
-    if number == 0:
-        hint = "At 0 the answer may not depend on the data at all: no noise is enough."
-        raise ParameterError("must be greater than 0", where=name, got="0", hint=hint)
-    return number
 
 
 def calibrated(
@@ -212,7 +52,7 @@ def calibrated(
     answer is closed and not rounded. `near` is a mechanism that is cheaper to ask and needs about as much noise.
     """
     one = make(Fraction(1))
-    with precision(_PRECISION):
+    with precision(PRECISION):
         if not as_ball(aim.parameter(one.loss)).is_finite():
             what = f"no amount of this noise meets {aim}"
             raise PrivacyError(what, where=type(one).__name__, hint=aim.instead)
@@ -227,7 +67,7 @@ def calibrated(
 
 
 def _proportional(aim: Goal, exact: Callable[[Fraction], M]) -> M | None:
-    with precision(_PRECISION):
+    with precision(PRECISION):
         at_one = aim.parameter(exact(Fraction(1)).loss)
         if not isinstance(at_one, Fraction) or at_one == 0:
             return None
@@ -245,31 +85,37 @@ def verified(mechanism: M, aim: Goal) -> M:
 
 def widest(
     make: Callable[[Fraction], M],
+    measured: Callable[[M], float],
     *,
     error: object,
-    beta: object,
-    size: object,
     step: object,
-    near: Callable[[Fraction], Leaky] | None = None,
+    near: Callable[[Fraction], float] | None = None,
 ) -> M:
-    """The mechanism make(t) with the largest t of six digits found whose `error(beta, size)` is at most `error`."""
+    """The mechanism make(t) with the largest t of six digits found whose error, as `measured`, is at most `error`.
+
+    `near` is the error at t of a mechanism that is cheaper to ask and errs about as much.
+    """
     lattice = positive(step, "step")
     # Errors are whole numbers of steps; the same rounding to a float on both sides keeps equal ones equal.
     limit = float_above(positive(error, "error") // lattice * lattice)
-
-    def within(mechanism: Leaky) -> bool:
-        return mechanism.error(beta, size) <= limit
-
     start, stride = _ONE, _FAR
     if near is not None:
         cheap = near
-        start, stride = _edge(lambda i: within(cheap(_number(i))), start, stride, -1), 1
-    return _accurate(make(_number(_edge(lambda i: within(make(_number(i))), start, stride, -1))), within)
+        start, stride = _edge(lambda i: cheap(_number(i)) <= limit, start, stride, -1), 1
+    return edge(make, lambda mechanism: measured(mechanism) <= limit, -1, start, stride)
+
+
+def edge(
+    make: Callable[[Fraction], M], within: Callable[[M], bool], side: int, start: int = _ONE, stride: int = _FAR
+) -> M:
+    """The mechanism make(t), t the last decimal of six digits found that is `within`: the smallest t where more of it
+    is within (`side` 1), the largest where less is (`side` −1)."""
+    return _accurate(make(_number(_edge(lambda i: within(make(_number(i))), start, stride, side))), within)
 
 
 def _accurate(mechanism: M, within: Callable[[M], bool]) -> M:
     if not within(mechanism):
-        raise VerificationError("its error is above what was asked", where=type(mechanism).__name__)
+        raise VerificationError("what was found does not do what was asked", where=type(mechanism).__name__)
     return mechanism
 
 
@@ -281,12 +127,14 @@ def responding(aim: Goal, make: Callable[[Fraction], M], options: int) -> M:
     return verified(make(_share(lambda p: aim.met(make(p).loss), 1, options)), aim)
 
 
-def responding_within(make: Callable[[Fraction], M], options: int, *, error: object, beta: object, size: object) -> M:
+def responding_within(
+    make: Callable[[Fraction], M], measured: Callable[[M], float], options: int, *, error: object
+) -> M:
     """Randomized response with the smallest p of these decimals, 1/k < p < 1, whose error is at most `error`."""
     limit = positive(error, "error")
 
-    def within(mechanism: Leaky) -> bool:
-        return Fraction(mechanism.error(beta, size)) <= limit
+    def within(mechanism: M) -> bool:
+        return Fraction(measured(mechanism)) <= limit
 
     return _accurate(make(_share(lambda p: within(make(p)), -1, options)), within)
 

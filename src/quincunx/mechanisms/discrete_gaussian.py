@@ -16,8 +16,9 @@ from quincunx.errors import ParameterError
 from quincunx.loss import DiscreteGaussianLaw, Loss, StatedLaw
 from quincunx.loss.discrete_gaussian import gaussian_weights
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, goal, widest
+from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.gaussian import Gaussian
+from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
 from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
 
@@ -117,7 +118,11 @@ class DiscreteGaussian(Additive):
             )
 
         return widest(
-            make, error=error, beta=beta, size=size, step=step, near=lambda sigma: Gaussian(sigma=sigma, step=step)
+            make,
+            lambda found: found.error(beta, size),
+            error=error,
+            step=step,
+            near=lambda sigma: Gaussian(sigma=sigma, step=step).error(beta, size),
         )
 
     @property

@@ -13,7 +13,8 @@ from quincunx import noise
 from quincunx.errors import ParameterError
 from quincunx.loss import LatticeLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, goal, widest
+from quincunx.mechanisms.calibration import calibrated, widest
+from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.numbers import Ball, ball, float_near, positive, precision
 
@@ -71,7 +72,11 @@ class DiscreteLaplace(Additive):
             return cls(scale=scale, sensitivity=sensitivity, step=step)
 
         return widest(
-            make, error=error, beta=beta, size=size, step=step, near=lambda scale: Laplace(scale=scale, step=step)
+            make,
+            lambda found: found.error(beta, size),
+            error=error,
+            step=step,
+            near=lambda scale: Laplace(scale=scale, step=step).error(beta, size),
         )
 
     @property

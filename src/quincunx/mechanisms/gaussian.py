@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import GaussianLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, goal, widest
+from quincunx.mechanisms.calibration import calibrated, widest
+from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
 from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
 
@@ -86,7 +87,7 @@ class Gaussian(Additive):
         def make(sigma: Fraction) -> Gaussian:
             return cls(sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step)
 
-        return widest(make, error=error, beta=beta, size=size, step=step)
+        return widest(make, lambda found: found.error(beta, size), error=error, step=step)
 
     @property
     def loss(self) -> Loss:

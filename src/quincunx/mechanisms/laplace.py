@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import LaplaceLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, goal, widest
+from quincunx.mechanisms.calibration import calibrated, widest
+from quincunx.mechanisms.goal import goal
 from quincunx.numbers import Ball, ball, float_near, positive, precision
 
 
@@ -59,7 +60,7 @@ class Laplace(Additive):
         def make(scale: Fraction) -> Laplace:
             return cls(scale=scale, sensitivity=sensitivity, step=step)
 
-        return widest(make, error=error, beta=beta, size=size, step=step)
+        return widest(make, lambda found: found.error(beta, size), error=error, step=step)
 
     @property
     def loss(self) -> Loss:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -50,5 +51,7 @@ def tuples(inputs: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
 def stated(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Loss:
     """What is known of any (ε, δ)-DP mechanism: ρ = ε·tanh(ε/2) outside δ, as the next float above."""
     with precision(128):
-        rho = Fraction(float_above(ball(epsilon) * (ball(epsilon) / 2).tanh()))
-    return Loss.of(StatedLaw(epsilon=epsilon, rho=rho, delta=delta))
+        rho = float_above(ball(epsilon) * (ball(epsilon) / 2).tanh())
+    # tanh is at most 1, and beyond the largest float nothing else is left to say.
+    exact = epsilon if math.isinf(rho) else Fraction(rho)
+    return Loss.of(StatedLaw(epsilon=epsilon, rho=exact, delta=delta))

@@ -15,6 +15,8 @@ from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.calibration import edge, verified
+from quincunx.mechanisms.goal import goal_outside
 from quincunx.mechanisms.parameters import first, risk, stated
 from quincunx.noise.bits import source
 from quincunx.noise.chance import choose
@@ -48,10 +50,29 @@ class PartitionSelection:
 
     def __init__(self, *, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", delta_parameter(delta))
-        if self.delta == 0:
-            hint = "A key that nobody else has would be shown with probability 0 or give its person away."
-            raise ParameterError("must be greater than 0", where="delta", got="0", hint=hint)
+        object.__setattr__(self, "delta", _share(delta))
+
+    @classmethod
+    def calibrate(cls, *, delta: object, epsilon: object = None, rho: object = None) -> PartitionSelection:
+        """The rule that keeps most and meets (ε, δ), or ρ outside an event of probability δ: calibration.md.
+
+        With epsilon it is the rule of these parameters. With rho it is the largest ε of six digits with
+        ε·tanh(ε/2) ≤ ρ. Other standards cannot be met: without δ no key could be shown.
+        """
+        share = _share(delta)
+        aim = goal_outside(share, epsilon=epsilon, rho=rho)
+        if rho is None:
+            return verified(cls(epsilon=epsilon, delta=share), aim)
+        return verified(edge(lambda e: cls(epsilon=e, delta=share), lambda found: aim.met(found.loss), -1), aim)
+
+    @classmethod
+    def for_error(cls, *, error: object, beta: object, delta: object, size: object = 1) -> PartitionSelection:
+        """The smallest ε of six digits at which `error(beta, size)` is at most `error` people, δ being given."""
+        share, limit = _share(delta), positive_integer(error, "error")
+        if limit == 1:
+            hint = "π(1) = δ whatever ε is: a key of one person is never kept for sure."
+            raise ParameterError("must be at least 2", where="error", got="1", hint=hint)
+        return edge(lambda e: cls(epsilon=e, delta=share), lambda found: found.error(beta, size) <= limit, 1)
 
     @property
     def loss(self) -> Loss:
@@ -133,6 +154,14 @@ def _rising(epsilon: Fraction, delta: Fraction) -> int:
             return 1 + whole
         # At an integer both rules agree; for a rational ε it is never exactly one, so more bits decide.
         bits *= 2
+
+
+def _share(delta: object) -> Fraction:
+    share = delta_parameter(delta)
+    if share == 0:
+        hint = "A key that nobody else has would be shown with probability 0 or give its person away."
+        raise ParameterError("must be greater than 0", where="delta", got="0", hint=hint)
+    return share
 
 
 def _whole(count: object) -> int:

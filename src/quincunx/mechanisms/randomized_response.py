@@ -15,7 +15,8 @@ from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.finite.mechanism import guard
 from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms.additive import lattice_values
-from quincunx.mechanisms.calibration import goal, responding, responding_within
+from quincunx.mechanisms.calibration import responding, responding_within
+from quincunx.mechanisms.goal import goal
 from quincunx.numbers import Log, ball, float_above, float_below, float_near, positive_integer, precision, probability
 
 # Every option has an estimate of its own; beyond this a table of them is not what is wanted.
@@ -71,7 +72,9 @@ class RandomizedResponse:
     def for_error(cls, *, error: object, beta: object, size: object = 1, options: object = 2) -> RandomizedResponse:
         """The least truthful answers whose `error(beta, size)` is at most `error`; the loss says what that costs."""
         k = _number_of_options(options)
-        return responding_within(lambda p: cls(probability=p, options=k), k, error=error, beta=beta, size=size)
+        return responding_within(
+            lambda p: cls(probability=p, options=k), lambda found: found.error(beta, size), k, error=error
+        )
 
     @property
     def loss(self) -> Loss:

@@ -10,12 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
-from quincunx.errors import DataError
+from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.calibration import calibrated, widest
+from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.parameters import first, flag, risk, tuples
 from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision
 
@@ -37,6 +39,45 @@ class Selection(ABC):
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "monotone", flag(monotone, "monotone"))
         object.__setattr__(self, "step", positive(step, "step"))
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        sensitivity: object = 1,
+        monotone: bool = False,
+        step: object = 1,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> Self:
+        """The smallest scale whose certified loss meets one guarantee: see calibration.md for the five forms."""
+        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
+        return calibrated(aim, lambda scale: cls(scale=scale, sensitivity=sensitivity, monotone=monotone, step=step))
+
+    @classmethod
+    def for_error(
+        cls,
+        *,
+        error: object,
+        beta: object,
+        candidates: object,
+        sensitivity: object = 1,
+        monotone: bool = False,
+        step: object = 1,
+    ) -> Self:
+        """The largest scale whose `error(beta, candidates)` is at most `error`; its loss says what that costs."""
+        if positive_integer(candidates, "candidates") == 1:
+            hint = "One candidate is always chosen: no choice is private or wrong."
+            raise ParameterError("must be at least 2", where="candidates", got="1", hint=hint)
+        return widest(
+            lambda scale: cls(scale=scale, sensitivity=sensitivity, monotone=monotone, step=step),
+            lambda found: found.error(beta, candidates),
+            error=error,
+            step=step,
+        )
 
     @property
     @abstractmethod

@@ -19,8 +19,10 @@ from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.finite.mechanism import guard
 from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
-from quincunx.mechanisms.parameters import flag, risk, stated, tuples
+from quincunx.mechanisms.goal import goal
+from quincunx.mechanisms.parameters import first, flag, risk, stated, tuples
 from quincunx.noise.bits import source
 from quincunx.noise.laplace import discrete_laplace_staircase
 from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision, rational
@@ -72,6 +74,68 @@ class SparseVector:
                 got = f"{name} {getattr(self, name)}, step {self.step}"
                 raise ParameterError("must be a whole number of steps", where=name, got=got, hint=hint)
 
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        threshold: object,
+        aboves: object = 1,
+        sensitivity: object = 1,
+        monotone: bool = False,
+        step: object = 1,
+        ratio: object = None,
+        epsilon: object = None,
+        delta: object = None,
+        rho: object = None,
+        mu: object = None,
+        alpha: object = None,
+    ) -> SparseVector:
+        """The smallest scales in a fixed `ratio` = query_scale/threshold_scale whose loss meets one guarantee.
+
+        Where no ratio is given it is the cube root of 2c, or of c where monotone, to three decimals: the one at which
+        ν − ρ has the least variance. See calibration.md for the five forms of a guarantee.
+        """
+        make = cls._family(threshold, aboves, sensitivity, monotone, step, ratio)
+        return calibrated(goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha), make)
+
+    @classmethod
+    def for_error(
+        cls,
+        *,
+        error: object,
+        beta: object,
+        queries: object,
+        threshold: object,
+        aboves: object = 1,
+        sensitivity: object = 1,
+        monotone: bool = False,
+        step: object = 1,
+        ratio: object = None,
+    ) -> SparseVector:
+        """The largest scales in that `ratio` whose `error(beta, queries)` is at most `error`."""
+        make = cls._family(threshold, aboves, sensitivity, monotone, step, ratio)
+        return widest(make, lambda found: found.error(beta, queries), error=error, step=step)
+
+    @classmethod
+    def _family(
+        cls, threshold: object, aboves: object, sensitivity: object, monotone: bool, step: object, ratio: object
+    ) -> Callable[[Fraction], SparseVector]:
+        """From the threshold's scale to the mechanism."""
+        share = _ratio(aboves, flag(monotone, "monotone")) if ratio is None else positive(ratio, "ratio")
+
+        def make(scale: Fraction) -> SparseVector:
+            return cls(
+                threshold=threshold,
+                threshold_scale=scale,
+                query_scale=share * scale,
+                aboves=aboves,
+                sensitivity=sensitivity,
+                monotone=monotone,
+                step=step,
+            )
+
+        return make
+
     @property
     def loss(self) -> Loss:
         """What all answers of one session leak together: ε and ρ = ε·tanh(ε/2)."""
@@ -99,11 +163,12 @@ class SparseVector:
         for the threshold's noise, half for the values'; a is the sum of both quantiles, a whole number of steps.
         """
         allowed, count = risk(beta), positive_integer(queries, "queries")
+        # Both quantiles in whole steps, so that their sum is rounded once.
         level, each = (
-            DiscreteLaplace(scale=scale, step=self.step, sensitivity=self.step).error(allowed / 2, size)
+            DiscreteLaplace(scale=scale / self.step).error(allowed / 2, size)
             for scale, size in ((self.threshold_scale, 1), (self.query_scale, count))
         )
-        return float_above(Fraction(level) + Fraction(each))
+        return float_above((Fraction(level) + Fraction(each)) * self.step)
 
     def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
         """The law of the answers, tuples of bools, for each tuple of values in `inputs`."""
@@ -207,6 +272,12 @@ def _until_done(session: SparseVectorSession, values: Sequence[int]) -> Iterator
         yield session.ask(value)
         if session.remaining == 0:
             return
+
+
+def _ratio(aboves: object, monotone: bool) -> Fraction:
+    # 2b₁² + 2b₂² at a fixed Δ/b₁ + mΔ/b₂ is least where b₂/b₁ = ∛m; rounded down to thousandths.
+    paid = positive_integer(aboves, "aboves") * (1 if monotone else 2)
+    return Fraction(first(lambda n: (n + 1) ** 3 > paid * 10**9), 1000)
 
 
 def _reach(scale: Fraction) -> int:
