@@ -1,9 +1,11 @@
 """The crossing of a falling δ(ε) with a goal: verified on both sides."""
 
 import math
+from fractions import Fraction
 
 import pytest
 
+import quincunx as qx
 from quincunx.loss.solve import first_within, last_beyond
 from quincunx.numbers import Ball, precision
 
@@ -39,3 +41,11 @@ def test_an_undecided_ball_counts_against_us() -> None:
     wide = Ball(0.5, 0.25)
     assert first_within(lambda _: wide, Ball(0.5), 7.0) == pytest.approx(7.0)
     assert last_beyond(lambda _: wide, Ball(0.5), 7.0) == 0.0
+
+
+def test_a_crossing_next_to_one_end_is_closed_in_on() -> None:
+    """The crossing lies within 1e-14 of the lower end when the upper one is still 1e-6 away: that is not the end."""
+    law = qx.mechanisms.Laplace(scale=Fraction(303951, 5000000)).loss
+    low, high = law.epsilon_bounds("1e-5")
+    assert high - low <= 1e-11 * high
+    assert law.delta(high) <= 1e-5 < law.delta(low * (1 - 1e-12))

@@ -18,6 +18,7 @@ from quincunx.mechanisms import (
     PermuteAndFlip,
     RandomizedResponse,
     SparseVector,
+    ThresholdSelection,
 )
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.calibration import DIGITS
@@ -73,7 +74,13 @@ PARTITIONS = [
     PartitionSelection(epsilon=epsilon, delta=delta)
     for epsilon, delta in (("1", "1e-5"), ("1/10", "1e-3"), ("3", "1e-12"), ("1/100", "0.01"))
 ]
-ALL: list[Any] = [*ADDITIVE, *RESPONSES, *OPTIONS, *SELECTIONS, *VECTORS, *PARTITIONS]
+# Of Laplace type: approximate zCDP, which the other type is, has no group map.
+THRESHOLDS = [
+    ThresholdSelection.calibrate(groups=3, delta="1e-3", epsilon="1/2", bits=2),
+    ThresholdSelection.calibrate(groups=1, delta="1e-6", epsilon=2),
+    ThresholdSelection.calibrate(groups=2, delta="1e-3", epsilon=1, people=3, bits=1),
+]
+ALL: list[Any] = [*ADDITIVE, *RESPONSES, *OPTIONS, *SELECTIONS, *VECTORS, *PARTITIONS, *THRESHOLDS]
 # One of each kind whose small world is small enough to be composed with itself.
 ONE_EACH: list[Any] = [
     Laplace(scale=2),
@@ -87,6 +94,7 @@ ONE_EACH: list[Any] = [
     PermuteAndFlip(scale=2),
     SparseVector(threshold=0, threshold_scale="1/2", query_scale="1/2"),
     PartitionSelection(epsilon="1/10", delta="1e-3"),
+    ThresholdSelection.calibrate(groups=3, delta="1e-3", epsilon="1/2", bits=2),
 ]
 
 # For each kind, a small world of a mechanism: which inputs it has, and which of them are k steps apart.
@@ -125,12 +133,19 @@ def _partition(m: PartitionSelection, k: int = 1) -> tuple[Mechanism, Pairs]:
     return m.finite(list(range(25))), [(n, n + k) for n in range(25 - k)]
 
 
+def _threshold(m: ThresholdSelection, k: int = 1) -> tuple[Mechanism, Pairs]:
+    # Somebody adds all their votes to one key that others hold already.
+    step = k * m.people << m.bits
+    return m.finite(list(range(1, 60 + step))), [(n, n + step) for n in range(1, 60)]
+
+
 WORLDS: dict[type, Callable[..., tuple[Mechanism, Pairs]]] = {
     **dict.fromkeys((Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian), _additive),
     **dict.fromkeys((Exponential, PermuteAndFlip), _selection),
     RandomizedResponse: _response,
     SparseVector: _vector,
     PartitionSelection: _partition,
+    ThresholdSelection: _threshold,
 }
 # Which way each parameter moves the loss: + where more of it leaks more.
 DIRECTIONS: dict[type, dict[str, int]] = {
@@ -138,6 +153,7 @@ DIRECTIONS: dict[type, dict[str, int]] = {
     **{kind: {"sigma2": -1, "sensitivity2": +1} for kind in (Gaussian, DiscreteGaussian)},
     SparseVector: {"threshold_scale": -1, "query_scale": -1, "sensitivity": +1, "aboves": +1},
     PartitionSelection: {"epsilon": +1, "delta": +1},
+    ThresholdSelection: {"delta": +1},
 }
 
 

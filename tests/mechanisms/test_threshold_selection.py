@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, PrivacyError
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Laplace, ThresholdSelection
 from quincunx.noise.testing import KeyedBits
 from quincunx.numbers import Ball, ball, float_above, precision
@@ -210,3 +210,39 @@ def test_bad_calls() -> None:
         mechanism.finite([])
     with pytest.raises(DataError, match="at least one input"):
         mechanism.finite(["a"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("people", [1, 3])
+def test_calibrate_meets_what_it_is_asked_for(people: int) -> None:
+    by_epsilon = ThresholdSelection.calibrate(groups=4, delta="1e-6", epsilon="1/2", people=people, bits=3)
+    assert by_epsilon.loss.epsilon("1e-6") == 0.5
+    assert by_epsilon.noise == DiscreteLaplace(scale=2 * people * 8, sensitivity=people * 8)
+    by_rho = ThresholdSelection.calibrate(groups=4, delta="1e-6", rho="1/8", people=people, bits=3)
+    assert by_rho.loss.spend(ZCDP(delta="1e-6")) == Fraction(1, 8)
+    with pytest.raises(ParameterError, match="one guarantee"):
+        ThresholdSelection.calibrate(groups=4, delta="1e-6")
+    with pytest.raises(ParameterError, match="one guarantee"):
+        ThresholdSelection.calibrate(groups=4, delta="1e-6", epsilon=1, rho=1)
+
+
+def test_error_is_where_keys_are_kept() -> None:
+    mechanism = ThresholdSelection.calibrate(groups=3, delta="1e-6", epsilon=1, bits=2)
+    enough = mechanism.error("0.05")
+    assert mechanism.chance(enough) >= 0.95 > mechanism.chance(enough - 1)
+    assert mechanism.error("0.05", size=100) > enough
+    reached = ThresholdSelection.for_error(error=enough, beta="0.05", groups=3, delta="1e-6", bits=2)
+    assert reached.error("0.05") <= enough
+    assert float(reached.noise.sensitivity / reached.noise.scale) <= 1 + 1e-5  # type: ignore[union-attr]
+    with pytest.raises(ParameterError, match="votes of one unit"):
+        ThresholdSelection.for_error(error=4, beta="0.05", groups=3, delta="1e-6", bits=2)
+
+
+def test_two_people_are_not_twice_one() -> None:
+    """Two people alone behind one key show it with more than 2δ: δ must grow with ε, as the stated law's does."""
+    mechanism = ThresholdSelection.calibrate(groups=1, delta="0.001", epsilon=2)
+    with precision(192):
+        shown = tail(mechanism.noise, mechanism.threshold - 2)
+        assert bool(shown > ball(Fraction(2, 1000)))
+        assert bool(shown <= ball(mechanism.loss.group(2).stated_delta()))
+    with pytest.raises(PrivacyError, match="no group map"):
+        ThresholdSelection.calibrate(groups=1, delta="0.001", rho=1).loss.group(2)

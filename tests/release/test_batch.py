@@ -184,7 +184,7 @@ def test_a_batch_under_approximate_privacy_is_charged_as_one(tmp_path: Path) -> 
         assert all(any("charged as one" in note for note in answer.notes) for answer in answers)
         # All of it together is what was entered.
         whole = sum((answer.loss for answer in answers), start=done.answers["total"].loss * 0)
-        assert whole.epsilon(Fraction(1, 10**7)) <= total
+        assert Fraction(whole.delta(total)) <= Fraction(1, 10**7)
         records = [each.kind for each in opened._desk.books.open().records()]
         assert records == ["registration", "reservation", "answer"]
         again = opened.release(tmp_path / "two")

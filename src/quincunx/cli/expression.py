@@ -39,10 +39,6 @@ class ExpressionError(ParameterError):
         super().__init__(what, where=where, got=got, hint=hint)
         self.text, self.start, self.end = text, start, end
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # The place travels as state, beside the four parts of the message.
-        return (*super().__reduce__(), dict(self.__dict__))
-
     def underlined(self) -> str:
         """The text with what is wrong underlined: two lines, at most 100 columns around it."""
         low, high = max(0, self.start - 40), self.start + 60

@@ -83,7 +83,9 @@ def _narrow(ask: Callable[[float], _Point], low: _Point, high: _Point, width: fl
             # Regula falsi on ln δ, pushed towards the end that did not move last, so that both close in.
             middle = low.at + gap * min(max(low.excess / (low.excess - high.excess), 0.0), 1.0)
             middle += side * max(width * high.at / 3, gap * 1e-3)
-            middle = min(max(middle, low.at + gap * 1e-9), high.at - gap * 1e-9)
+            if not low.at < middle < high.at:
+                # Pushed beyond an end that is already close to the crossing.
+                middle = (low.at + high.at) / 2
         if not low.at < middle < high.at:
             break
         found = ask(middle)

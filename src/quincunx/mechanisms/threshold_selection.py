@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
@@ -13,10 +13,12 @@ from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss, StatedLaw
 from quincunx.mechanisms.additive import lattice_values
+from quincunx.mechanisms.calibration import edge, verified
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
-from quincunx.mechanisms.parameters import first
-from quincunx.numbers import Ball, ball, delta_parameter, float_near, positive_integer, precision
+from quincunx.mechanisms.goal import goal_outside
+from quincunx.mechanisms.parameters import first, risk, stated
+from quincunx.numbers import Ball, ball, delta_parameter, float_near, positive, positive_integer, precision
 
 _PRECISION: Final = 256
 _HINT: Final = "Add up each person's votes, as `votes` gives them."
@@ -40,7 +42,6 @@ class ThresholdSelection:
     people: int
     bits: int
     delta: Fraction
-    threshold: int = field(init=False, compare=False, repr=False)
 
     def __init__(self, *, noise: Noise, groups: object, delta: object, people: object = 1, bits: int = 0) -> None:
         if not isinstance(noise, DiscreteLaplace | DiscreteGaussian) or noise.step != 1:
@@ -62,12 +63,70 @@ class ThresholdSelection:
         if covered < least:
             hint = f"{self.people} people have up to {self.people << bits} votes."
             raise ParameterError("the noise covers fewer votes than the people have", where="sensitivity", hint=hint)
-        object.__setattr__(self, "threshold", _threshold(noise, self.groups, self.people, bits, self.delta))
+
+    @property
+    def threshold(self) -> int:
+        """τ: the smallest integer at which what only one unit of protection holds appears with probability ≤ δ."""
+        return _threshold(self.noise, self.groups, self.people, self.bits, self.delta)
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        groups: object,
+        delta: object,
+        epsilon: object = None,
+        rho: object = None,
+        people: object = 1,
+        bits: int = 0,
+    ) -> ThresholdSelection:
+        """The least noise that meets (ε, δ), of Laplace type, or ρ outside an event of probability δ, of Gaussian type.
+
+        For adding or removing `people`: their votes, `people`·2^bits, are the sensitivity.
+        """
+        aim = goal_outside(delta_parameter(delta), epsilon=epsilon, rho=rho)
+        top = positive_integer(people, "people") << bits
+        noise: Noise
+        if rho is None:
+            noise = DiscreteLaplace(scale=top / positive(epsilon, "epsilon"), sensitivity=top)
+        else:
+            noise = DiscreteGaussian(sigma2=Fraction(top**2) / (2 * positive(rho, "rho")), sensitivity2=top**2)
+        return verified(cls(noise=noise, groups=groups, people=people, bits=bits, delta=delta), aim)
+
+    @classmethod
+    def for_error(
+        cls,
+        *,
+        error: object,
+        beta: object,
+        groups: object,
+        delta: object,
+        size: object = 1,
+        people: object = 1,
+        bits: int = 0,
+    ) -> ThresholdSelection:
+        """The smallest ε of six digits at which `error(beta, size)` is at most `error` votes, δ being given."""
+        limit = positive_integer(error, "error")
+        least = positive_integer(people, "people") << bits
+        if limit <= least:
+            hint = f"One unit of protection has {least} votes, which must stay hidden."
+            raise ParameterError("must be more than the votes of one unit", where="error", got=str(limit), hint=hint)
+
+        def make(epsilon: Fraction) -> ThresholdSelection:
+            return cls.calibrate(groups=groups, delta=delta, epsilon=epsilon, people=people, bits=bits)
+
+        return edge(make, lambda found: found.error(beta, size) <= limit, 1)
 
     @property
     def loss(self) -> Loss:
-        """That of the noise, outside an event of probability δ."""
-        return self.noise.loss + Loss.of(StatedLaw(epsilon=Fraction(0), rho=Fraction(0), delta=self.delta))
+        """The parameters of the noise, ε or ρ, outside an event of probability δ.
+
+        One stated law, not the noise's law beside δ: for groups of people the two grow together.
+        """
+        if isinstance(self.noise, DiscreteLaplace):
+            return stated(self.noise.sensitivity / self.noise.scale, self.delta)
+        rho = self.noise.sensitivity2 / (2 * self.noise.sigma2)
+        return Loss.of(StatedLaw(epsilon=None, rho=rho, delta=self.delta))
 
     def votes(self, keys: object) -> int:
         """What each key gets from a person with so many of them, 1 ≤ `keys` ≤ `groups`."""
@@ -90,6 +149,19 @@ class ThresholdSelection:
             raise ParameterError("must be a whole number", where="count", got=type(count).__name__)
         with precision(_PRECISION):
             return float_near(at_least(self.noise, self.threshold - count).upper())
+
+    def error(self, beta: object, size: object = 1) -> int:
+        """The smallest n ≥ `threshold` such that `size` keys with at least n votes each are all kept with probability
+        ≥ 1 − beta; one step more at most where the noise's tail is known by a bound alone."""
+        allowed, keys = risk(beta), positive_integer(size, "size")
+
+        def enough(beyond: int) -> bool:
+            # A key with n votes is lost when K ≤ τ − 1 − n, as likely as K ≥ n + 1 − τ.
+            lost = at_least(self.noise, beyond + 1)
+            return bool(lost < 1 and (-lost).log1p() * keys >= (-ball(allowed)).log1p())
+
+        with precision(_PRECISION):
+            return self.threshold + first(enough)
 
     def finite(self, inputs: Sequence[int]) -> FiniteMechanism:
         """The exact law of one key for each number of votes in `inputs`: True where it is kept."""
