@@ -38,6 +38,21 @@ def test_row_weights_are_the_largest_that_fit(norm: int, bound2: int) -> None:
         assert (who in heavy) == (wanted < 2**20)
 
 
+@pytest.mark.parametrize("bound2", [1, 2])
+def test_saturation_changes_no_weight(bound2: int) -> None:
+    """Around C·2^bits rows in one group, where v is saturated, W falls from 1 to 0."""
+    vector = Vector(kind="rows", norm=2, bound2=Fraction(bound2), bits=20)
+    shapes = [[2**20 - 1], [2**20], [2**20 + 1], [2**20 + 7, 3], [3 * 2**20]]
+    rows = "UNION ALL ".join(
+        f"SELECT {who} AS o0, {g} AS g FROM range({count}) "
+        for who, v in enumerate(shapes)
+        for g, count in enumerate(v)
+    )
+    heavy = computed(over_rows(vector, ["o0"], ["g"]), ("kept", rows), "heavy")
+    assert heavy == {who: weight(vector, v) for who, v in enumerate(shapes)}
+    assert {0} < set(heavy.values())
+
+
 @pytest.mark.parametrize("norm", [1, 2])
 def test_group_weights_are_the_largest_that_fit(norm: int) -> None:
     vector = Vector(kind="people", norm=norm, bound2=Fraction(9 if norm == 1 else 3), bits=20)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,7 @@ class _Writer:
         self._read()
         self._keep()
         parts = [*self._rows(), *self._people(), *self._votes()]
-        sql = self._join(parts).sql(dialect=DIALECT)
+        sql = self._join(parts).sql(dialect=DIALECT, pretty=True)
         return Statement(sql=sql, parameters=self.parameters)
 
     def add(self, name: str, select: exp.Select, once: bool | None = None) -> None:
@@ -126,19 +126,21 @@ class _Writer:
             self.add(f"key{i}", exp.select(*unnested))
             same = exp.NullSafeEQ if nulls else exp.EQ
             on = same(this=column(f"k{i}", "read"), expression=column("v", f"key{i}"))
-            joined = joined.join(f"key{i}", on=on)
+            joined = joined.join(f"key{i}", on=on, copy=False)
             number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), column("i", f"key{i}"))
         for name in self.owners:
-            joined = joined.select(column(name, "read"))
+            joined = joined.select(column(name, "read"), copy=False)
         if self.known:
-            joined = joined.select(exp.alias_(number, "g"))
+            joined = joined.select(exp.alias_(number, "g"), copy=False)
         else:
-            joined = joined.select(*(column(name, "read") for name in self.groups))
+            joined = joined.select(*(column(name, "read") for name in self.groups), copy=False)
         for i, measure in enumerate(self.program.measures):
             value = self._contribution(measure)
             if value is not None:
-                joined = joined.select(exp.alias_(value, f"x{i}"))
-        self.add("kept", joined, self.source.once)
+                joined = joined.select(exp.alias_(value, f"x{i}"), copy=False)
+        # Weights look at the rows a second time; reading and matching them again would cost more than keeping them.
+        again = any(measure.vector.bits for measure in self.program.measures)
+        self.add("kept", joined, self.source.once or again)
 
     def _piece(self, expression: Expression) -> Piece:
         return Piece(sql=column(self.columns[expression]), type=self.types[expression])
@@ -156,18 +158,39 @@ class _Writer:
         vectors = [measure.vector for measure in self.program.measures if measure.vector.kind == "rows"]
         if not vectors:
             return []
-        select = exp.select(*(column(name, "kept") for name in self.groups)).from_("kept")
-        weighted = vectors[0].bits > 0
-        if weighted:
+        parts = [self._measured(self._full)]
+        if vectors[0].bits:
             group = None if self.known else self.groups
             for name, relation in weights.over_rows(vectors[0], self.owners, group or ["g"]):
                 self.add(name, relation)
-            select = select.join("heavy", join_type="left", on=self._same("kept", "heavy", self.owners))
-        weight = call("COALESCE", column("w", "heavy"), whole(1 << vectors[0].bits)) if weighted else whole(1)
+            # What those over the limit have too much, taken off again: they alone are joined, which is faster.
+            on = self._same("kept", "heavy", self.owners)
+            parts.append(self._measured(self._excess).join("heavy", on=on, copy=False))
+        return [self._grouped(part) for part in parts]
+
+    def _measured(self, total: Callable[[int, Measure], exp.Expression]) -> exp.Select:
+        select = exp.select(*(column(name, "kept") for name in self.groups)).from_("kept")
         for i, measure in enumerate(self.program.measures):
-            total = self._total(i, measure, weight) if measure.vector.kind == "rows" else whole(0)
-            select = select.select(exp.alias_(total, f"m{i}"))
-        return [self._grouped(select)]
+            value = total(i, measure) if measure.vector.kind == "rows" else whole(0)
+            select = select.select(exp.alias_(value, f"m{i}"), copy=False)
+        return select
+
+    def _full(self, i: int, measure: Measure) -> exp.Expression:
+        """What all rows add up to with W = 2^bits: no row is cut, so the factor 2^fraction comes after the sum."""
+        x = column(f"x{i}", "kept")
+        if not measure.counts:
+            total: exp.Expression = exp.Sum(this=x)
+        elif measure.argument is None and measure.where is None:
+            total = exp.Count(this=exp.Star())
+        else:
+            total = exp.Sum(this=choose([(x, whole(1))], whole(0)))
+        if not measure.fraction:
+            return total
+        return binary(exp.Mul, cast(total, "HUGEINT"), cast(text(str(1 << measure.fraction)), "HUGEINT"))
+
+    def _excess(self, i: int, measure: Measure) -> exp.Expression:
+        """Rows of those over the limit: with their own weight less with W = 2^bits."""
+        return binary(exp.Sub, self._total(i, measure, column("w", "heavy")), self._full(i, measure))
 
     def _total(self, i: int, measure: Measure, weight: exp.Expression) -> exp.Expression:
         x = column(f"x{i}", "kept")
@@ -176,8 +199,6 @@ class _Writer:
             return exp.Sum(this=weight.copy() if plain else choose([(x, weight.copy())], whole(0)))
         size = max(abs(measure.low - measure.centre), abs(measure.high - measure.centre))
         bits, shift = measure.vector.bits, measure.vector.bits - measure.fraction
-        if bits == 0:
-            return exp.Sum(this=x)
         wide = x if size << bits < 2**62 else cast(x, "HUGEINT")
         product = binary(exp.Mul, wide, weight.copy())
         # The engine's // cuts toward zero, so that no row counts for more than its weight says.
@@ -221,7 +242,7 @@ class _Writer:
         if self.program.selection is not None:
             select = select.select(exp.alias_(whole(0), "s"))
         table = select.args["from_"].this.name
-        return select.group_by(*(column(name, table) for name in self.groups))
+        return select.group_by(*(column(name, table) for name in self.groups), copy=False)
 
     def _same(self, left: str, right: str, names: Sequence[str]) -> exp.Expression:
         return both([exp.EQ(this=column(name, left), expression=column(name, right)) for name in names])
@@ -230,7 +251,7 @@ class _Writer:
         """All parts added up for each group, clamped and in order."""
         union: exp.Query = parts[0]
         for part in parts[1:]:
-            union = exp.union(union, part, distinct=False)
+            union = exp.union(union, part, distinct=False, copy=False)
         names = [f"m{i}" for i in range(len(self.program.measures))]
         if self.program.selection is not None:
             names.append("s")
@@ -238,7 +259,7 @@ class _Writer:
         final = exp.select(*keys).from_(union.subquery("parts")).group_by(*keys).order_by(*(key.copy() for key in keys))
         for name in names:
             total = call("LEAST", call("GREATEST", exp.Sum(this=column(name)), whole(-LARGEST)), whole(LARGEST))
-            final = final.select(exp.alias_(cast(total, "BIGINT"), name))
+            final = final.select(exp.alias_(cast(total, "BIGINT"), name), copy=False)
         if self.program.selection is not None:
             final = final.having(exp.GT(this=exp.Sum(this=column("s")), expression=whole(0)))
         for name, relation, once in self.relations:

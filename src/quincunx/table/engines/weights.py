@@ -33,7 +33,7 @@ def over_rows(vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> l
         .join("over", join_type="semi", using=names)
         .group_by(*keys, *(column(name) for name in groups))
     )
-    v = cast(column("v"), "HUGEINT")
+    v = _squarable(vector)
     square = exp.Sum(this=binary(exp.Mul, v, v.copy()))
     squares = (
         exp.select(*keys, exp.alias_(binary(exp.IntDiv, whole(int(vector.bound2) << 2 * vector.bits), square), "q"))
@@ -42,6 +42,12 @@ def over_rows(vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> l
         .having(exp.GT(this=square.copy(), expression=whole(int(vector.bound2))))
     )
     return [("over", heavy), ("each", each), ("squares", squares), *roots("squares", "heavy", keys)]
+
+
+def _squarable(vector: Vector) -> exp.Expression:
+    """v in a type that holds its square: saturated at ⌊C·2^bits⌋ + 1, where W = 0 anyway, if that makes it a BIGINT."""
+    cap = isqrt(int(vector.bound2) << 2 * vector.bits) + 1
+    return call("LEAST", column("v"), whole(cap)) if cap < 2**31 else cast(column("v"), "HUGEINT")
 
 
 def over_groups(vector: Vector, owners: Sequence[str], present: str, name: str) -> list[tuple[str, exp.Select]]:
