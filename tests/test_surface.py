@@ -13,6 +13,7 @@ SURFACE = {
         "Loss", "Session", "Specification", "Table", "audit", "chart", "domain", "errors", "finite", "invariant",
         "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard", "unit",
     },
+    "quincunx.audit": {"Cell", "Gap", "Pair", "Piece", "Replay", "Violation", "replay"},
     "quincunx.chart": {"Axis", "Bar", "Box", "Chart", "Line", "bars", "boxes", "grid", "heat", "lines"},
     "quincunx.invariant": {
         "Kind", "Report", "SwapEpsilon", "SwapRates", "Swapped", "TableError", "swap", "swap_epsilon", "swap_rate",

@@ -70,12 +70,10 @@ class Maker:
         return Pair(kind=kind, common=common, before=tuple(pieces[:cut]), after=tuple(pieces[cut:]))
 
     def _swing(self, common: tuple[Piece, ...]) -> Pair:
-        """The whole group with one row many times, at one end of all bounds; replaced by the other ends."""
+        """The whole group with one row many times, at one end of all bounds; replaced by the other ends and keys."""
         ends = self.source.sample(("high", "low"), 2)
         first = self._row(ends[0])
-        other = tuple(
-            cell if end is None else end[ends[1] == "high"] for cell, end in zip(first, self._ends, strict=True)
-        )
+        other = tuple(self._across(place, cell, ends[1]) for place, cell in enumerate(first))
         count = self.table.limits.rows or self.source.choice((1, 2, 4, 9))
         count = 1 if self.unit.key is None else min(2 * count, 400)
         rows, others = (first,) * count, (other,) * count
@@ -84,6 +82,13 @@ class Maker:
             return Pair(kind="swing", common=common, before=before, after=())
         after = tuple(self._owned(self._next(), others) for _ in before)
         return Pair(kind="swing", common=common, before=before, after=after)
+
+    def _across(self, place: int, cell: str | None, end: str) -> str | None:
+        """The other end of a bounded column, another of the listed keys, or the same."""
+        ends, others = self._ends[place], [key for key in self._listed[place] if key != cell]
+        if ends is not None:
+            return ends[end == "high"]
+        return self.source.choice(others) if others and self.source.random() < 0.7 else cell
 
     def _next(self) -> int:
         self._made += 1

@@ -158,18 +158,20 @@ class _Maker:
 
     def _source(self) -> tuple[str, str]:
         name = self.table.name
-        if self.wants("WITH", 0.2):
+        if self.source.random() < 0.3:
+            return "", f"FROM {name}"
+        chosen = self.grammar.pick(("WITH", "subquery", "column aliases", "table alias"))
+        self.grammar.note(chosen)
+        if chosen == "WITH":
             return f"WITH w AS ({self._below()})", "FROM w"
-        if self.wants("subquery", 0.25):
+        if chosen == "subquery":
             return "", f"FROM ({self._below()}) AS q"
-        if self.wants("column aliases", 0.1):
+        if chosen == "column aliases":
             first, second, *rest = self.table.columns
             self.grammar.columns = (replace(first, name="c1"), replace(second, name="c2"), *rest)
             return "", f"FROM {name} AS a(c1, c2)"
-        if self.wants("table alias", 0.2):
-            self.grammar.qualifier = "a."
-            return "", f"FROM {name} AS a"
-        return "", f"FROM {name}"
+        self.grammar.qualifier = "a."
+        return "", f"FROM {name} AS a"
 
     def _below(self) -> str:
         """A subquery; the grammar's columns become what it gives."""
@@ -270,22 +272,22 @@ class _Maker:
     def _tail(self, keys: Sequence[tuple[str, str]], aggregates: Sequence[Asked]) -> str:
         parts: list[str] = []
         name = self.source.choice(aggregates).name
-        if self.wants("HAVING", 0.2):
+        if self.wants("HAVING", 0.6 if self.deep else 0.2):
             parts.append(f"HAVING COUNT(*) > {self.source.choice('02')}")
             self.grammar.note("COUNT(*)")
         elif self.tidy and keys:
             return ""
-        if self.wants("ORDER BY", 0.2):
+        if self.wants("ORDER BY", 1.0 if self.deep else 0.2):
             how = ""
             if self.wants("ORDER BY DESC", 0.5):
                 how = " DESC"
-            if self.wants("ORDER BY NULLS FIRST", 0.4):
+            if self.wants("ORDER BY NULLS FIRST", 0.8):
                 how += " NULLS FIRST"
             # The keys decide between equal numbers, so that the order is one.
             listed = [f"{name}{how}", *(key for _, key in keys)]
             parts.append(f"ORDER BY {', '.join(listed)}")
-            if self.wants("LIMIT", 0.5):
+            if self.wants("LIMIT", 0.8):
                 parts.append(f"LIMIT {self.source.choice('1238')}")
-                if self.wants("OFFSET", 0.5):
+                if self.wants("OFFSET", 0.8):
                     parts.append(f"OFFSET {self.source.choice('12')}")
         return " ".join(parts)
