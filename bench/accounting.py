@@ -255,11 +255,12 @@ def main() -> None:
     print(f"{'case':<46}{'ours (certified bounds)':<34}{'dp-accounting':<26}{'prv-accountant':<34}{'time':>8}  verdict")
     for row in results:
         theirs = row["dp-accounting"].get("seconds")
-        ratio = row["ours"]["seconds"] / theirs if theirs else math.nan
+        ratio = row["ours"]["seconds"] / theirs if theirs else None
         share = SHARES.get(row["case"])
-        verdict = "–" if share is None else "pass" if ratio <= share else "miss"
+        verdict = "–" if share is None else "pass" if ratio is not None and ratio <= share else "miss"
         cells = [shown(row[name]) for name in ("ours", "dp-accounting", "prv-accountant")]
-        print(f"{row['case']:<46}{cells[0]:<34}{cells[1]:<26}{cells[2]:<34}{ratio:>7.3f}×  {verdict}")
+        time = "–" if ratio is None else f"{ratio:.3f}×"
+        print(f"{row['case']:<46}{cells[0]:<34}{cells[1]:<26}{cells[2]:<34}{time:>8}  {verdict}")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,11 @@ class QuincunxError(Exception):
             sentence += f". {hint}"
         super().__init__(sentence)
 
+    @property
+    def details(self) -> dict[str, str]:
+        """What a program may want to know besides the message, as text; amounts are exact fractions."""
+        return {}
+
     def __reduce__(self) -> tuple[object, ...]:
         # Further attributes travel as state, beside the four parts of the message.
         return _rebuild, (type(self), self.what, self.where, self.got, self.hint), dict(self.__dict__)
@@ -146,6 +151,12 @@ class BudgetError(PrivacyError):
         self.budget = budget
         self.symbol, self.requested, self.spent = symbol, requested, spent
         self.remaining, self.affordable = remaining, affordable
+
+    @property
+    def details(self) -> dict[str, str]:
+        """The amounts that are known, which parameter they are in, and whose budget refused."""
+        names = ("budget", "symbol", "requested", "spent", "remaining", "affordable")
+        return {name: str(value) for name in names if (value := getattr(self, name)) not in ("", None)}
 
 
 class RefusalError(_Placed, PrivacyError):

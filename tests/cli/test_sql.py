@@ -67,7 +67,10 @@ def test_a_refusal_by_the_budget_shows_what_could_be_spent(tmp_path: Path) -> No
     assert "largest affordable spend is ρ = 6" in err
     code, out, err = run("sql", plan, COUNT, "--spend", "47", "--json")
     assert (code, out) == (3, "")
-    assert json.loads(err)["error"] == "BudgetError"
+    refused = json.loads(err)
+    assert refused["error"] == "BudgetError"
+    known = {"budget": "plan", "symbol": "ρ", "requested": "47", "spent": "4", "remaining": "46", "affordable": "46"}
+    assert {name: refused[name] for name in known} == known
 
 
 def test_a_refusal_for_privacy_underlines_the_place(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
-"""Tables of every kind of frame, generated and real, that several test files share."""
+"""Tables of every kind of frame, that several test files share."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -31,12 +29,3 @@ def rows(native: Any, columns: Sequence[str] | None = None) -> list[tuple[Any, .
 
 def counts(native: Any, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
     return Counter(rows(native, columns))
-
-
-def real_data(*parts: str) -> Path:
-    """A file of the shared data; the test is skipped, by name, where it is missing."""
-    home = Path(os.environ.get("QUINCUNX_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
-    path = home.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"real data missing: {'/'.join(parts)} (set QUINCUNX_DATA to the folder that holds it)")
-    return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,12 +10,17 @@ from types import ModuleType
 import pytest
 
 from tests.chart.reading import check_readable, texts
+from tests.real import real_data
 
 pl = pytest.importorskip("polars", reason="the demonstration needs Polars")
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("QUINCUNX_DATA", ROOT.parent / "shared" / "data"))
-public = pytest.mark.skipif(not DATA.is_dir(), reason="the public data are missing; set QUINCUNX_DATA to their folder")
+
+
+@pytest.fixture
+def public_files() -> None:
+    real_data("households", "cps_tax_units.csv.gz")
+    real_data("census_blocks", "rhode_island_2010.csv")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +94,7 @@ def test_the_runs_can_be_repeated(demonstration: ModuleType) -> None:
     assert demonstration.run(case, 1)[0] == demonstration.run(case, 1)[0]
 
 
-@public
+@pytest.mark.usefixtures("public_files")
 def test_the_survey_is_read_as_described(demonstration: ModuleType) -> None:
     case = demonstration.survey()
     assert len(case.records) == 200_576
@@ -98,7 +102,7 @@ def test_the_survey_is_read_as_described(demonstration: ModuleType) -> None:
     assert case.records.null_count().sum_horizontal()[0] == 0
 
 
-@public
+@pytest.mark.usefixtures("public_files")
 def test_rhode_island_is_rebuilt_person_by_person(demonstration: ModuleType) -> None:
     people = demonstration.rhode_island().records
     assert len(people) == 1_052_567
@@ -107,7 +111,7 @@ def test_rhode_island_is_rebuilt_person_by_person(demonstration: ModuleType) -> 
     assert people.group_by(pl.col("block") // 10**4).len().height == 241
 
 
-@public
+@pytest.mark.usefixtures("public_files")
 @pytest.mark.parametrize("name", ["survey", "rhode_island"])
 def test_the_committed_table_shows_the_public_counts(demonstration: ModuleType, name: str) -> None:
     case = getattr(demonstration, name)()

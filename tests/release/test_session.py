@@ -415,3 +415,14 @@ def test_sessions_are_printed_without_their_data() -> None:
         assert asked.dataset == "visits"
         assert isinstance(asked.specification, spec.Specification)
         assert isinstance(asked.sql(COUNT, spend=1), Answer)
+
+
+def test_the_first_question_in_a_ledger_is_said_aloud(tmp_path: Path) -> None:
+    question = "SELECT COUNT(*) AS n FROM visits"
+    said = "The first question about visits in this ledger, which now gives it ρ = 100, δ = 1e-6 in all."
+    with session(ledger=tmp_path / "ledger.db") as first:
+        assert said in first.sql(question, spend="1/100").notes
+    with session(ledger=tmp_path / "ledger.db") as later:
+        assert said not in later.sql(question, spend="1/50").notes
+    with session(ledger=tmp_path / "leger.db") as mistyped:
+        assert said in mistyped.sql(question, spend="1/50").notes

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
 import quincunx as qx
+from tests.real import real_data
 
-HOME = Path(os.environ.get("QUINCUNX_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
-REQUIRED = "data" in os.environ.get("QUINCUNX_REQUIRE", "").replace(",", " ").split()
 # The scale of the noise is then far below one lattice step.
 SPEND = 10**24
 
@@ -137,10 +134,7 @@ REAL = {
 @pytest.mark.parametrize("name", REAL)
 def test_real_tables_equal_plain_duckdb(name: str) -> None:
     real = REAL[name]
-    path = HOME / real.file
-    if not path.is_file():
-        missing = f"real data missing: {real.file} (set QUINCUNX_DATA to the folder that holds it)"
-        (pytest.fail if REQUIRED else pytest.skip)(missing)
+    path = real_data(real.file)
     plain = duckdb.connect(":memory:")
     plain.execute(
         "CREATE MACRO clamp(x, low, high) AS CASE WHEN x IS NULL THEN NULL ELSE least(greatest(x, low), high) END"

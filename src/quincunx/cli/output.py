@@ -51,7 +51,8 @@ def fail(error: QuincunxError, *, as_json: bool) -> NoReturn:
     """Say what is wrong, on stderr, and leave with the error's exit code."""
     if as_json:
         parts = {"what": error.what, "where": error.where, "got": error.got, "hint": error.hint}
-        shown = {"error": type(error).__name__, **{key: value for key, value in parts.items() if value}}
+        said = {key: value for key, value in parts.items() if value}
+        shown = {"error": type(error).__name__, **said, **error.details}
         typer.echo(json.dumps(shown, ensure_ascii=False), err=True)
     else:
         where = f"{error.where}: " if error.where else ""

@@ -33,7 +33,7 @@ class Left:
 class Books:
     """A dataset's pages in a ledger. Looking registers nothing; `open` registers, or refuses what differs."""
 
-    __slots__ = ("_ledger", "_registered", "_registration", "path")
+    __slots__ = ("_ledger", "_registered", "_registration", "first", "path")
 
     def __init__(
         self, *, path: object, dataset: str, specification: Specification, budgets: Mapping[str, object] | None
@@ -45,6 +45,8 @@ class Books:
         self._registration = Registration(dataset=dataset, specification=specification, budgets=budgets)
         self._ledger = Ledger.open(MEMORY) if self.memory else None
         self._registered = False
+        # Whether this session was the first to ask anything about the dataset in this ledger.
+        self.first = False
 
     @property
     def memory(self) -> bool:
@@ -62,6 +64,7 @@ class Books:
             self._ledger = Ledger.open(self.path)
         if not self._registered:
             given = self._registration
+            self.first = given.dataset not in self._ledger.datasets
             self._ledger.register(dataset=given.dataset, specification=given.specification, budgets=given.budgets)
             self._registered = True
         return self._ledger

@@ -119,6 +119,11 @@ class Desk:
         told = [f"{name}: {note}" for name, table in self._tables.items() for note in table.notes]
         if self.books.memory:
             told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
+        elif self.books.first:
+            # A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence.
+            given = self.books.registration
+            total = charge_text(given.symbol, given.total, given.delta)
+            told.append(f"The first question about {self.dataset} in this ledger, which now gives it {total} in all.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
         return tuple(told)
