@@ -89,24 +89,9 @@ class _Approximate(Goal):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ZeroConcentrated(Goal):
+class _Concentrated(Goal):
     rho: Fraction
-
-    @property
-    def limit(self) -> Fraction:
-        return self.rho
-
-    def parameter(self, loss: Loss) -> Real:
-        return loss.total_zcdp()[1]
-
-    def __str__(self) -> str:
-        return f"ρ = {self.rho}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ApproximatelyConcentrated(Goal):
-    rho: Fraction
-    delta: Fraction
+    delta: Fraction = Fraction(0)
 
     @property
     def outside(self) -> Fraction:
@@ -120,7 +105,7 @@ class _ApproximatelyConcentrated(Goal):
         return loss.total_zcdp()[1]
 
     def __str__(self) -> str:
-        return f"ρ = {self.rho} at δ = {self.delta}"
+        return f"ρ = {self.rho}" + (f" at δ = {self.delta}" if self.delta else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +154,7 @@ def goal(
     values = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "alpha": alpha}
     given = {name for name, value in values.items() if value is not None}
     if given == {"rho"}:
-        return _ZeroConcentrated(rho=_more_than_nothing(rho, "rho"))
+        return _Concentrated(rho=_more_than_nothing(rho, "rho"))
     if given == {"mu"}:
         return _Gaussian(mu=_more_than_nothing(mu, "mu"))
     if given == {"alpha", "epsilon"}:
@@ -198,7 +183,7 @@ def goal_outside(delta: Fraction, *, epsilon: object = None, rho: object = None)
         raise ParameterError(what, where="calibrate", got=got, hint=hint)
     if rho is None:
         return _Approximate(epsilon=_more_than_nothing(epsilon, "epsilon"), delta=delta)
-    return _ApproximatelyConcentrated(rho=_more_than_nothing(rho, "rho"), delta=delta)
+    return _Concentrated(rho=_more_than_nothing(rho, "rho"), delta=delta)
 
 
 def _more_than_nothing(value: object, name: str) -> Fraction:
