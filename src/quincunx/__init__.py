@@ -9,7 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quincunx import audit, chart, errors, finite, invariant, ledger, loss, meaning, mechanisms, noise, numbers
+    from quincunx import (
+        attack,
+        audit,
+        chart,
+        errors,
+        finite,
+        invariant,
+        ledger,
+        loss,
+        meaning,
+        mechanisms,
+        noise,
+        numbers,
+    )
     from quincunx.loss import Loss
     from quincunx.release import Session
     from quincunx.spec import Specification, domain, scope, standard, unit
@@ -21,6 +34,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "Session": ("quincunx.release", "Session"),
     "Specification": ("quincunx.spec", "Specification"),
     "Table": ("quincunx.table", "Table"),
+    "attack": ("quincunx.attack", None),
     "audit": ("quincunx.audit", None),
     "chart": ("quincunx.chart", None),
     "domain": ("quincunx.spec.domain", None),
@@ -45,6 +59,7 @@ __all__ = [
     "Session",
     "Specification",
     "Table",
+    "attack",
     "audit",
     "chart",
     "domain",

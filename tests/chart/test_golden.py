@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quincunx.chart import Axis, Bar, Box, Chart, Line, bars, boxes, grid, heat, lines
+from quincunx.chart import Axis, Bar, Box, Chart, Line, Panel, bars, boxes, grid, heat, lines, mosaic
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -74,6 +74,19 @@ def grid_picture() -> Chart:
     )
 
 
+def mosaic_picture() -> Chart:
+    # A disc, and the same disc in ever lighter rings.
+    away = [[(i - 11.5) ** 2 + (j - 11.5) ** 2 for j in range(24)] for i in range(24)]
+    return mosaic(
+        [
+            Panel(label="a disc", cells=[[int(d <= 81) for d in row] for row in away]),
+            Panel(label="a disc that fades", cells=[[max(0.0, 1 - d / 100) for d in row] for row in away]),
+        ],
+        title="A disc with an edge, and one without",
+        note="Dark is ink.",
+    )
+
+
 PICTURES = {
     "bars": bars_picture,
     "series": series_picture,
@@ -81,6 +94,7 @@ PICTURES = {
     "boxes": boxes_picture,
     "heat": heat_picture,
     "grid": grid_picture,
+    "mosaic": mosaic_picture,
 }
 
 

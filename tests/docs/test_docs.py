@@ -27,8 +27,9 @@ Pages = Mapping[str, str]
 
 # page of docs/reference → the modules whose public names it holds
 # Modules whose reference goes on in a page of its own.
-CONTINUED = {"loss": ["filters"]}
+CONTINUED = {"loss": ["filters"], "meaning": ["dependence"]}
 REFERENCE = {
+    "attack": ["quincunx.attack"],
     "audit": ["quincunx.audit"],
     "census": ["quincunx.invariant.census"],
     "chart": ["quincunx.chart"],

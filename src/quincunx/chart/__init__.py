@@ -1,4 +1,4 @@
-"""Small static pictures (SVG) without dependencies: bars with intervals, lines, box plots, heat maps, tables of words.
+"""Small static pictures (SVG) without dependencies: bars, lines, box plots, heat maps, mosaics, tables of words.
 
 Each function returns a `Chart`, which holds the picture as text and writes it to a file. The title says what is found,
 the axes carry units, and everything can be read at 800 pixels and in grey.
@@ -10,5 +10,6 @@ from quincunx.chart.frame import Axis, Chart
 from quincunx.chart.grid import grid
 from quincunx.chart.heat import heat
 from quincunx.chart.lines import Line, lines
+from quincunx.chart.mosaic import Panel, mosaic
 
-__all__ = ["Axis", "Bar", "Box", "Chart", "Line", "bars", "boxes", "grid", "heat", "lines"]
+__all__ = ["Axis", "Bar", "Box", "Chart", "Line", "Panel", "bars", "boxes", "grid", "heat", "lines", "mosaic"]

@@ -6,6 +6,7 @@ import typer
 
 from quincunx.cli import (
     account,
+    attack,
     calibrate,
     census,
     check,
@@ -14,6 +15,7 @@ from quincunx.cli import (
     explain,
     init,
     ledger,
+    meaning,
     noise,
     release,
     spec,
@@ -30,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("account")(account.account)
+app.add_typer(attack.app, name="attack")
 app.command("calibrate")(calibrate.calibrate)
 app.command("census")(census.census)
 app.command("check")(check.check)
@@ -38,6 +41,7 @@ app.command("error")(error.error)
 app.command("explain")(explain.explain)
 app.command("init")(init.init)
 app.add_typer(ledger.app, name="ledger")
+app.command("meaning")(meaning.meaning)
 app.command("noise")(noise.noise)
 app.command("release")(release.release)
 app.add_typer(spec.app, name="spec")

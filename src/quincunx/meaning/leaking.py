@@ -1,0 +1,129 @@
+"""What a loss says about beliefs and tests, at one step of a unit. Proofs: posterior.md, testing.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from quincunx.errors import PrivacyError
+from quincunx.loss import Loss
+from quincunx.loss.curve import Curve
+from quincunx.loss.law import as_ball
+from quincunx.meaning.curves import Delta
+from quincunx.meaning.guarantee import PRECISION, Growth, Unit, undecided
+from quincunx.meaning.search import smallest
+from quincunx.numbers import Ball, Exact, ball, float_above, float_below, float_near, precision
+from quincunx.spec.implication import exponential
+from quincunx.spec.wording import rounded_up, shown
+
+# The δ at which a loss that is not pure is named.
+_USUAL: Final = Fraction(1, 10**6)
+# Beyond this ε, e^ε is no bound that anyone would read.
+_FURTHEST: Final = 700.0
+# From here on a smaller δ no longer matters beside `outside`.
+_NEGLIGIBLE: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Leaking:
+    """What a loss says, at one step of `unit`."""
+
+    loss: Loss
+    unit: Unit
+    public: bool = False
+
+    @property
+    def stated(self) -> str:
+        loss, delta = self.loss, self.loss.stated_delta()
+        outside = f", δ = {shown(delta)}" if delta else ""
+        with precision(PRECISION):
+            pure = loss.total_pure()
+        if isinstance(pure, Fraction):
+            return f"ε = {shown(pure)}{outside}"
+        if pure.is_finite():
+            return f"ε ≤ {_ceiling(float_above(pure))}{outside}"
+        low, high = loss.gdp_bounds()
+        if low > 0:
+            return f"μ ≤ {_ceiling(high)}"
+        epsilon = loss.epsilon(_USUAL)
+        if math.isfinite(epsilon):
+            return f"ε ≤ {_ceiling(epsilon)} at δ = {shown(_USUAL)}"
+        with precision(PRECISION):
+            return f"ρ ≤ {_ceiling(float_above(loss.total_zcdp()[1]))}{outside}"
+
+    @property
+    def counted(self) -> str:
+        return f"what was counted, a loss of {self.stated} in all"
+
+    @property
+    def pure(self) -> Exact | Ball | None:
+        if self.loss.stated_delta():
+            return None
+        total = self.loss.total_pure()
+        return total if isinstance(total, Fraction) or total.is_finite() else None
+
+    def grown(self, steps: int) -> Leaking:
+        return replace(self, loss=self.loss.group(steps))
+
+    def growth(self, risk: Fraction | None) -> Growth:
+        pure = self.pure
+        always = None if pure is None else as_ball(exponential(pure))
+        if risk is None or pure == 0:
+            if always is None:
+                raise undecided("a loss that is not pure", self.stated)
+            return always, Fraction(0)
+        found = _best(self.loss, risk)
+        if found is not None and (always is None or found.upper() < always.lower()):
+            return found, risk
+        if always is None:
+            hint = "Allow more outside: more than twice the δ that the loss states."
+            got = f"outside = {shown(risk)}"
+            raise PrivacyError(
+                "no bound on a belief follows from this loss", where="posterior_bounds", got=got, hint=hint
+            )
+        return always, Fraction(0)
+
+    def delta(self) -> Delta:
+        return _curve(self.loss).upper
+
+
+# Beliefs, odds and groups ask the same loss the same questions; a curve is the dearest part of an answer.
+@lru_cache(maxsize=64)
+def _curve(loss: Loss) -> Curve:
+    with precision(PRECISION):
+        return loss.curve()
+
+
+@lru_cache(maxsize=256)
+def _best(loss: Loss, risk: Fraction) -> Ball | None:
+    """The smallest e^ε·η/(η − 2δ(ε)) that is found: every ε with 2δ(ε) < η is valid."""
+    delta, goal = _curve(loss).upper, float_below(risk)
+
+    def value(epsilon: float) -> float:
+        share = 2 * float_above(delta(Ball(epsilon))) / goal
+        # Where nothing follows, a smaller δ is nearer to where something does.
+        return epsilon - math.log1p(-share) if share < 1 else _FURTHEST + share
+
+    end = 1.0
+    while end < _FURTHEST and 2 * float_above(delta(Ball(end))) > goal * _NEGLIGIBLE:
+        end *= 2
+    places = [Ball(smallest(value, 0.0, end))]
+    total = as_ball(loss.total_pure())
+    if total.is_finite():
+        # What is stated outside a δ holds from its own ε on, which no search meets exactly.
+        places.append(total)
+    best: Ball | None = None
+    for at in places:
+        rest = ball(risk) - 2 * delta(at)
+        factor = at.exp() * ball(risk) / rest
+        if rest > 0 and factor.is_finite() and (best is None or factor.upper() < best.upper()):
+            best = factor
+    return best
+
+
+def _ceiling(value: float) -> str:
+    """Six digits, rounded up."""
+    return f"{float_near(rounded_up(Ball(value), digits=6)):.6g}" if value else "0"
