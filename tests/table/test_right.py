@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import quincunx as qx
-from quincunx.audit.questions import CONSTRUCTS, Asked, Question, accepted, questions
+from quincunx.audit.tables.questions import CONSTRUCTS, Asked, Question, accepted, questions
 from quincunx.errors import QueryError, RefusalError
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan

@@ -1,8 +1,61 @@
-"""Self-audit: what is declared, checked against what is computed."""
+"""Audit: what is declared, checked against what is computed.
 
-from quincunx.audit.distance import Gap
-from quincunx.audit.replay import replay
-from quincunx.audit.report import Cell, Replay, Violation
-from quincunx.audit.world import Pair, Piece
+The names below are loaded on first use: the pytest plugin in this room must not load an engine.
+"""
 
-__all__ = ["Cell", "Gap", "Pair", "Piece", "Replay", "Violation", "replay"]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quincunx.audit import spaces
+    from quincunx.audit.gap import Gap
+    from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
+    from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
+
+# public name → (module, attribute or None for the module itself)
+_NAMES: dict[str, tuple[str, str | None]] = {
+    "Cell": ("quincunx.audit.tables", "Cell"),
+    "Counterexample": ("quincunx.audit.statistic", "Counterexample"),
+    "Gap": ("quincunx.audit.gap", "Gap"),
+    "Kind": ("quincunx.audit.statistic", "Kind"),
+    "Pair": ("quincunx.audit.tables", "Pair"),
+    "Piece": ("quincunx.audit.tables", "Piece"),
+    "Replay": ("quincunx.audit.tables", "Replay"),
+    "StatisticReplay": ("quincunx.audit.statistic", "StatisticReplay"),
+    "Violation": ("quincunx.audit.tables", "Violation"),
+    "replay": ("quincunx.audit.tables", "replay"),
+    "replay_statistic": ("quincunx.audit.statistic", "replay_statistic"),
+    "spaces": ("quincunx.audit.spaces", None),
+}
+
+__all__ = [
+    "Cell",
+    "Counterexample",
+    "Gap",
+    "Kind",
+    "Pair",
+    "Piece",
+    "Replay",
+    "StatisticReplay",
+    "Violation",
+    "replay",
+    "replay_statistic",
+    "spaces",
+]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module, attribute = _NAMES[name]
+    except KeyError:
+        raise AttributeError(f"module 'quincunx.audit' has no attribute {name!r}") from None
+    loaded = import_module(module)
+    value = loaded if attribute is None else getattr(loaded, attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,66 @@
+"""How far two worlds are apart before noise, against what the plan declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.audit.gap import Gap
+from quincunx.audit.tables.worlds import Exact
+from quincunx.errors import VerificationError
+from quincunx.table.measure import Measure, Program, Selection
+
+
+def gaps(program: Program, before: Exact, after: Exact) -> list[Gap]:
+    """Every comparison that the program's declarations promise for this pair."""
+    found = [_gap(f"measure {i}", measure, *_shared(before, after, i)) for i, measure in enumerate(program.measures)]
+    if program.selection is not None:
+        found.extend(_votes(program.selection, before, after))
+    return found
+
+
+def _gap(part: str, measure: Measure, a: NDArray[np.int64], b: NDArray[np.int64]) -> Gap:
+    return Gap(part=part, distance2=norm2(measure.vector.norm, a - b), allowed2=measure.sensitivity2)
+
+
+def norm2(norm: int, difference: NDArray[np.int64]) -> Fraction:
+    """The square of the ℓ1 or ℓ2 norm, exactly."""
+    moved = [abs(int(each)) for each in difference[difference != 0]]
+    return Fraction(sum(moved) ** 2 if norm == 1 else sum(each * each for each in moved))
+
+
+def _shared(before: Exact, after: Exact, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The numbers of the keys that both worlds have.
+
+    An unknown key with votes in one world alone is shown with probability at most δ, whatever its numbers are; what
+    may be shown otherwise is the keys with votes in both.
+    """
+    a, b = before.measures[index], after.measures[index]
+    if before.votes is None:
+        if a.shape != b.shape:
+            # NumPy would stretch the shorter one and compare what does not belong together.
+            raise VerificationError("two worlds gave different numbers of groups", where="replay")
+        return a, b
+    place = {key: i for i, key in enumerate(after.keys)}
+    both = [(i, place[key]) for i, key in enumerate(before.keys) if key in place]
+    return a[[i for i, _ in both]], b[[j for _, j in both]]
+
+
+def _votes(selection: Selection, before: Exact, after: Exact) -> Iterator[Gap]:
+    if before.votes is None or after.votes is None:
+        raise VerificationError("a world gave no votes for its unknown keys", where="replay")
+    first = dict(zip(before.keys, before.votes.tolist(), strict=True))
+    second = dict(zip(after.keys, after.votes.tolist(), strict=True))
+    moved = np.array([first.get(key, 0) - second.get(key, 0) for key in {**first, **second}], dtype=np.int64)
+    scale = 4**selection.bits
+    yield Gap(part="votes", distance2=norm2(selection.norm, moved), allowed2=selection.sensitivity2 * scale)
+    for mine, theirs in ((first, second), (second, first)):
+        new = np.array([votes for key, votes in mine.items() if key not in theirs], dtype=np.int64)
+        # Keys that exist in one world alone belong to the changed people: δ is proved for so many votes and keys.
+        most = Fraction(selection.people**2)
+        yield Gap(part="votes of new keys", distance2=norm2(selection.norm, new), allowed2=most * scale)
+        allowed = Fraction(selection.people * selection.groups) ** 2
+        yield Gap(part="new keys", distance2=Fraction(len(new)) ** 2, allowed2=allowed)

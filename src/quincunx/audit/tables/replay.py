@@ -1,0 +1,226 @@
+"""Neighbour replay: generated neighbours, exact measures, declared sensitivities. See replay.md."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from quincunx.audit.gap import Gap
+from quincunx.audit.tables.distance import gaps
+from quincunx.audit.tables.neighbours import Maker
+from quincunx.audit.tables.questions import accepted, questions
+from quincunx.audit.tables.report import EMPTY, Cell, Replay, Violation, labels, limit_words, merged, unit_words
+from quincunx.audit.tables.shrink import shrink
+from quincunx.audit.tables.values import STORAGE
+from quincunx.audit.tables.world import Pair
+from quincunx.audit.tables.worlds import Exact, Worlds, alone
+from quincunx.errors import DataError, ParameterError, QueryError, RefusalError, UnavailableError
+from quincunx.numbers import positive_integer
+from quincunx.table.measure import Program
+from quincunx.table.plan import Query, Scan
+from quincunx.table.rules import plan
+from quincunx.table.schema import Schema, TableSchema
+
+
+def replay(
+    schema: Schema,
+    sql: str | Sequence[str] | None = None,
+    *,
+    norms: Sequence[Literal[1, 2]] = (1, 2),
+    pairs: int = 16,
+    giants: int = 1,
+    count: int = 20,
+    series: object = 0,
+    storage: Mapping[str, Mapping[str, str]] | None = None,
+    batched: bool = True,
+    shrunk: int = 1,
+) -> Replay:
+    """Compare neighbouring worlds before noise with the distance that the plan declares. Reads no data.
+
+    sql: questions, or None for `count` generated ones. norms: of the noise, 1 and 2. pairs: of neighbouring worlds for
+    each table, the first `giants` of them with ten thousand rows of one person. series: which worlds and questions;
+    equal series give equal reports. storage: table → column → its type in the source (DECIMAL(12,3), VARCHAR, …), where
+    it is not the usual one. batched: all worlds in one engine query; False asks the engine for one world at a time, as
+    a session does. shrunk: how many violations of each question are made small, the smallest first.
+    """
+    asked = [sql] if isinstance(sql, str) else sql
+    found: list[Replay] = []
+    _check(schema, norms, pairs, storage or {})
+    for table in _private(schema):
+        given = {name.lower(): kind for name, kind in (storage or {}).get(table.name, {}).items()}
+        kinds = {c.name.lower(): given.get(c.name.lower(), STORAGE[c.type]) for c in table.columns}
+        texts = asked
+        if texts is None:
+            texts = [made.sql for made in itertools.islice(questions(schema, table, series), count)]
+        maker = Maker(table=table, unit=schema.unit, storage=kinds, source=random.Random(f"worlds {series}"))
+        scene = _Scene(schema, table, kinds, maker.pairs(pairs, giants=giants), batched, shrunk)
+        try:
+            found += [scene.ask(text, norm) for text in texts for norm in norms]
+        finally:
+            scene.close()
+    return sum(found, EMPTY)
+
+
+def _check(schema: Schema, norms: Sequence[int], pairs: int, storage: Mapping[str, Mapping[str, str]]) -> None:
+    """A parameter that would quietly compare less than was asked for is refused."""
+    positive_integer(pairs, "replay(pairs)")
+    if not norms or not set(norms) <= {1, 2}:
+        raise ParameterError("norms are 1 and 2", where="replay", got=repr(tuple(norms))[:40])
+    for name, columns in storage.items():
+        table = schema.tables.get(name)
+        for column in columns if table is not None else (None,):
+            if table is None or table.column(str(column)) is None:
+                got = name if table is None else f"{name}.{column}"
+                raise ParameterError("no such table or column", where="replay(storage)", got=got)
+
+
+def _private(schema: Schema) -> list[TableSchema]:
+    found = [table for table in schema.tables.values() if not table.public]
+    if not found:
+        raise DataError("no table is private", where="replay", hint="Replay asks questions about private tables.")
+    return found
+
+
+class _Scene:
+    """One table with its pairs of worlds."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        table: TableSchema,
+        storage: Mapping[str, str],
+        pairs: Sequence[Pair],
+        batched: bool,
+        shrunk: int = 0,
+    ) -> None:
+        self.schema, self.table, self.storage = schema, table, storage
+        self.pairs, self.batched, self.shrunk = pairs, batched, shrunk
+        self._worlds = self._gather(pairs) if batched else None
+
+    def close(self) -> None:
+        if self._worlds is not None:
+            self._worlds.close()
+
+    def ask(self, sql: str, norm: Literal[1, 2]) -> Replay:
+        """One question on all pairs."""
+        query = accepted(sql, self.schema)
+        if query is not None and self._elsewhere(query):
+            return EMPTY
+        program = self.program(sql, norm)
+        if program is None:
+            return replace(EMPTY, refused=1)
+        exacts = self.exacts(program)
+        broken: list[tuple[Pair, Gap | None]] = []
+        aggregates, unit, limits, keys = labels(program, self.schema, self.table.limits)
+        largest = [0.0] * (len(aggregates) + 1)
+        for pair, worlds in zip(self.pairs, exacts, strict=True):
+            compared = [] if worlds is None else gaps(program, *worlds)
+            for i, gap in enumerate(compared):
+                largest[min(i, len(aggregates))] = max(largest[min(i, len(aggregates))], gap.ratio)
+            bad = next((gap for gap in compared if not gap.holds), None)
+            if worlds is None or bad is not None:
+                broken.append((pair, bad))
+        named = [*aggregates, *(["votes"] if program.selection is not None else [])]
+        cells = [
+            Cell(aggregate=name, unit=unit, limits=limits, keys=keys, cases=len(self.pairs), largest=ratio)
+            for name, ratio in dict(sorted(zip(named, largest, strict=False))).items()
+        ]
+        broken.sort(key=lambda found: found[0].size)
+        violations = tuple(
+            self._violation(sql, norm, pair, gap, small=i < self.shrunk) for i, (pair, gap) in enumerate(broken)
+        )
+        return Replay(cases=len(self.pairs), refused=0, cells=merged(cells), violations=violations)
+
+    def program(self, sql: str, norm: Literal[1, 2]) -> Program | None:
+        """The plan of a question about this table; None where it is refused."""
+        query = accepted(sql, self.schema)
+        if query is None or self._elsewhere(query):
+            return None
+        try:
+            return plan(query, self.schema, norm)
+        except (QueryError, RefusalError):
+            return None
+
+    def _elsewhere(self, query: Query) -> bool:
+        """Whether a question is about another table."""
+        relation = query.rows
+        while not isinstance(relation, Scan):
+            relation = relation.source
+        return relation.table.lower() != self.table.name.lower()
+
+    def exacts(self, program: Program) -> list[tuple[Exact, Exact] | None]:
+        """What both worlds of each pair give; None where the engine failed on one of them."""
+        if self._worlds is not None:
+            try:
+                return _paired(self._worlds.run(program))
+            except UnavailableError:
+                # One world at a time, to find the one on which the engine fails.
+                return [self._plain(program, pair) for pair in self.pairs]
+        return [self._plain(program, pair) for pair in self.pairs]
+
+    def _plain(self, program: Program, pair: Pair) -> tuple[Exact, Exact] | None:
+        try:
+            first, second = (alone(self.schema, self.table, self.storage, world, program) for world in pair.worlds)
+        except UnavailableError:
+            return None
+        return first, second
+
+    def _gather(self, pairs: Sequence[Pair]) -> Worlds:
+        return Worlds(self.schema, self.table, self.storage, [world for pair in pairs for world in pair.worlds])
+
+    def _violation(self, sql: str, norm: Literal[1, 2], pair: Pair, gap: Gap | None, *, small: bool) -> Violation:
+        part = "engine" if gap is None else gap.part
+        if small:
+            sql, pair, gap = self._shrunk(sql, norm, pair, gap)
+        return Violation(
+            sql=sql,
+            norm=norm,
+            unit=unit_words(self.schema),
+            limits=limit_words(self.table.limits),
+            part=part if gap is None else gap.part,
+            gap=gap,
+            columns=tuple(column.name for column in self.table.columns),
+            pair=pair,
+        )
+
+    def _shrunk(self, sql: str, norm: Literal[1, 2], pair: Pair, gap: Gap | None) -> tuple[str, Pair, Gap | None]:
+        votes = gap is not None and not gap.part.startswith("measure")
+
+        def worst(text: str, pairs: Sequence[Pair]) -> list[Gap | Literal[False] | None]:
+            """For each pair the violation of the same kind, None for an engine that fails, False where it holds."""
+            program = self.program(text, norm)
+            if program is None:
+                return [False] * len(pairs)
+            scene = _Scene(self.schema, self.table, self.storage, pairs, self.batched)
+            try:
+                return [_worst(program, worlds, votes) for worlds in scene.exacts(program)]
+            finally:
+                scene.close()
+
+        def test(text: str, pairs: Sequence[Pair]) -> list[bool]:
+            return [each is not False and (each is None) == (gap is None) for each in worst(text, pairs)]
+
+        owned = [i for i, column in enumerate(self.table.columns) if column.name.lower() in self._owner_names()]
+        sql, pair = shrink(sql, pair, owned, test)
+        last = worst(sql, [pair])[0]
+        return sql, pair, gap if last is False or last is None else last
+
+    def _owner_names(self) -> set[str]:
+        unit = self.schema.unit
+        names = (unit.key, None if unit.per is None else unit.per.column)
+        return {name.lower() for name in names if name is not None}
+
+
+def _paired(exacts: Sequence[Exact]) -> list[tuple[Exact, Exact] | None]:
+    return [(exacts[i], exacts[i + 1]) for i in range(0, len(exacts), 2)]
+
+
+def _worst(program: Program, worlds: tuple[Exact, Exact] | None, votes: bool) -> Gap | Literal[False] | None:
+    if worlds is None:
+        return None
+    return next(
+        (gap for gap in gaps(program, *worlds) if not gap.holds and gap.part.startswith("measure") != votes), False
+    )

@@ -1,0 +1,65 @@
+"""The figures of the last full self-audit that are kept in the documentation: still about this catalogue, and good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quincunx.audit import self_audit
+from quincunx.audit.self_audit.running import stated
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((DOCS / "figures" / "audit-self.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_they_are_of_a_full_run_with_fresh_noise(kept: dict[str, Any]) -> None:
+    assert (kept["format"], kept["samples"], kept["keyed"]) == ("quincunx/audit-self/1", 10**7, False)
+    assert kept["confidence"] == "1 - 1e-06"
+    assert kept["claims in the family"] == len(kept["claims"])
+
+
+def test_they_are_about_this_catalogue(kept: dict[str, Any]) -> None:
+    """A new or renamed entry asks for a new full run."""
+    for kind, entries in (("claims", self_audit.claims()), ("controls", self_audit.controls())):
+        assert [each["name"] for each in kept[kind]] == list(entries)
+        for each in kept[kind]:
+            entry = entries[each["name"]]
+            assert each["claim"] == stated(entry.claim)
+            assert (each["samples"], each["tight"]) == (entry.samples(10**7), entry.tight)
+    assert [each["name"] for each in kept["replays"]] == list(self_audit.replays())
+
+
+def test_no_claim_was_refuted_and_every_control_was(kept: dict[str, Any]) -> None:
+    assert (kept["refuted"], kept["controls missed"]) == ([], [])
+    assert {each["verdict"] for each in kept["claims"]} == {"not refuted"}
+    assert {each["verdict"] for each in kept["controls"]} == {"refuted"}
+    assert {each["name"] for each in kept["replays"] if each["verdict"] == "refuted"} == {
+        "sensitivity from the wrong bound"
+    }
+
+
+def test_tight_pure_claims_are_reached_to_nine_tenths(kept: dict[str, Any]) -> None:
+    found = [each for each in kept["claims"] if each["tight"] and each["claim"] in CLAIMED]
+    assert len(found) >= 25
+    assert {each["claim"] for each in found} == set(CLAIMED)
+    for each in found:
+        assert 0.9 <= each["tightness"] <= 1, each["name"]
+
+
+CLAIMED = ("ε = 0.1", "ε = 0.5", "ε = 1", "ε = 2")
+
+
+def test_each_mechanism_had_ten_million_draws(kept: dict[str, Any]) -> None:
+    """Of all its entries and both sides together; estimates are post-processing of randomized response."""
+    entries = self_audit.claims()
+    for name in {name for entry in entries.values() for name in entry.covers} - {"Estimate"}:
+        drawn = sum(2 * each["samples"] for each in kept["claims"] if name in entries[each["name"]].covers)
+        assert drawn >= 9_999_000, name
