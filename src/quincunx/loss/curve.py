@@ -43,6 +43,11 @@ class Curve:
         self._pure = as_ball(total_pure(self._terms))
         self._zcdp = as_ball(total_of(self._terms, lambda law: law.zcdp())[1])
 
+    @property
+    def pure(self) -> Ball:
+        """A ball around the total ε, outside of any stated δ; infinite where there is none."""
+        return self._pure
+
     def delta(self, epsilon: Ball) -> tuple[Ball, Ball]:
         """Balls around a certified lower and upper bound on δ(ε)."""
         return self.lower(epsilon), self.upper(epsilon)
