@@ -13,7 +13,13 @@ SURFACE = {
         "Loss", "Session", "Specification", "Table", "attack", "audit", "chart", "domain", "errors", "finite",
         "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard", "unit",
     },
-    "quincunx.audit": {"Cell", "Gap", "Pair", "Piece", "Replay", "Violation", "replay"},
+    "quincunx.audit": {
+        "Cell", "Claim", "Counterexample", "Finding", "Gap", "Kind", "Pair", "Piece", "Replay", "Report", "Sampler",
+        "StatisticReplay", "Violation", "adapters", "challenge", "replay", "replay_statistic", "run", "spaces",
+    },
+    "quincunx.audit.spaces": {
+        "Finite", "Histograms", "OneOf", "Real", "Records", "Row", "Space", "Tables", "Values", "Whole",
+    },
     "quincunx.attack": {"Story", "names", "run"},
     "quincunx.chart": {
         "Axis", "Bar", "Box", "Chart", "Line", "Panel", "bars", "boxes", "grid", "heat", "lines", "mosaic",

@@ -204,7 +204,7 @@ weights = st.lists(st.integers(0, 6), min_size=3, max_size=4).filter(lambda valu
 
 @pytest.mark.parametrize("standard", STANDARDS, ids=lambda each: f"{each.kind}{getattr(each, 'delta', '')}")
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_no_event_of_a_small_world_contradicts_its_own_intensity(standard: object, data: st.DataObject) -> None:
     first = laws(data.draw(weights))
     second = laws(data.draw(weights.filter(lambda values: len(values) == len(first))))

@@ -27,10 +27,12 @@ Pages = Mapping[str, str]
 
 # page of docs/reference → the modules whose public names it holds
 # Modules whose reference goes on in a page of its own.
-CONTINUED = {"loss": ["filters"], "meaning": ["dependence"]}
+CONTINUED = {"audit": ["audit-blackbox", "audit-self"], "loss": ["filters"], "meaning": ["dependence"]}
 REFERENCE = {
     "attack": ["quincunx.attack"],
-    "audit": ["quincunx.audit"],
+    "attack-anonymity": ["quincunx.attack.mondrian", "quincunx.attack.floating_point"],
+    "audit": ["quincunx.audit", "quincunx.audit.adapters"],
+    "spaces": ["quincunx.audit.spaces"],
     "census": ["quincunx.invariant.census"],
     "chart": ["quincunx.chart"],
     "invariant": ["quincunx.invariant"],

@@ -9,39 +9,57 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quincunx.audit import spaces
+    from quincunx.audit import adapters, spaces
+    from quincunx.audit.blackbox import challenge, run
+    from quincunx.audit.claim import Claim
+    from quincunx.audit.finding import Finding, Report
     from quincunx.audit.gap import Gap
+    from quincunx.audit.sampler import Sampler
     from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
     from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
     "Cell": ("quincunx.audit.tables", "Cell"),
+    "Claim": ("quincunx.audit.claim", "Claim"),
     "Counterexample": ("quincunx.audit.statistic", "Counterexample"),
+    "Finding": ("quincunx.audit.finding", "Finding"),
     "Gap": ("quincunx.audit.gap", "Gap"),
     "Kind": ("quincunx.audit.statistic", "Kind"),
     "Pair": ("quincunx.audit.tables", "Pair"),
     "Piece": ("quincunx.audit.tables", "Piece"),
     "Replay": ("quincunx.audit.tables", "Replay"),
+    "Report": ("quincunx.audit.finding", "Report"),
+    "Sampler": ("quincunx.audit.sampler", "Sampler"),
     "StatisticReplay": ("quincunx.audit.statistic", "StatisticReplay"),
     "Violation": ("quincunx.audit.tables", "Violation"),
+    "adapters": ("quincunx.audit.adapters", None),
+    "challenge": ("quincunx.audit.blackbox", "challenge"),
     "replay": ("quincunx.audit.tables", "replay"),
     "replay_statistic": ("quincunx.audit.statistic", "replay_statistic"),
+    "run": ("quincunx.audit.blackbox", "run"),
     "spaces": ("quincunx.audit.spaces", None),
 }
 
 __all__ = [
     "Cell",
+    "Claim",
     "Counterexample",
+    "Finding",
     "Gap",
     "Kind",
     "Pair",
     "Piece",
     "Replay",
+    "Report",
+    "Sampler",
     "StatisticReplay",
     "Violation",
+    "adapters",
+    "challenge",
     "replay",
     "replay_statistic",
+    "run",
     "spaces",
 ]
 

@@ -7,6 +7,7 @@ import typer
 from quincunx.cli import (
     account,
     attack,
+    audit,
     calibrate,
     census,
     check,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command("account")(account.account)
 app.add_typer(attack.app, name="attack")
+app.add_typer(audit.app, name="audit")
 app.command("calibrate")(calibrate.calibrate)
 app.command("census")(census.census)
 app.command("check")(check.check)
