@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import subprocess
 import sys
 from itertools import product
 from typing import Any
@@ -62,9 +63,7 @@ def test_a_point_that_is_not_optimal_is_not_returned(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("function", [closest_point, closest_counts])
-def test_a_program_with_solutions_is_never_called_infeasible(
-    function: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_with_solutions_is_never_called_infeasible(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "minimise", lambda **_: None)
     more = {} if function is closest_point else {"total": 1, "weight": np.ones(2), "cost": np.zeros(2)}
     with pytest.raises(VerificationError, match="called infeasible"):
@@ -143,6 +142,12 @@ def test_whole_numbers_may_be_off_by_a_hair() -> None:
     assert whole_numbers(np.array([0.99999, 1.00001]), 2).tolist() == [1, 1]
 
 
+def test_the_solver_is_loaded_on_use_only() -> None:
+    loading = "import sys, quincunx.attack.reconstruction, quincunx.attack.block; print('highspy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loading], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
@@ -153,5 +158,5 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.delitem(sys.modules, "highspy", raising=False)
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UnavailableError, match="needs the solver HiGHS, which is missing. Install highspy"):
+    with pytest.raises(UnavailableError, match=r"needs the solver HiGHS, which is missing\. Install highspy"):
         closest_point(np.eye(2), np.ones(2))

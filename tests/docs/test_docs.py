@@ -31,6 +31,7 @@ CONTINUED = {"audit": ["audit-blackbox", "audit-self"], "loss": ["filters"], "me
 REFERENCE = {
     "attack": ["quincunx.attack"],
     "attack-anonymity": ["quincunx.attack.mondrian", "quincunx.attack.floating_point"],
+    "attack-reconstruction": ["quincunx.attack.reconstruction", "quincunx.attack.block"],
     "audit": ["quincunx.audit", "quincunx.audit.adapters"],
     "spaces": ["quincunx.audit.spaces"],
     "census": ["quincunx.invariant.census"],

@@ -16,17 +16,19 @@ from quincunx.attack.fitting import fit_block, reconstruct_block
 from quincunx.attack.population import blocks, state_shares, tables, words
 from quincunx.attack.seven import reconstruct_seven
 from quincunx.attack.story import Story
+from quincunx.attack.summaries import Found, Summary, reconstruct_people
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.mechanisms import DiscreteGaussian
 
-__all__ = ["Reconstruction", "fit_block", "reconstruct_block", "story"]
+# The story itself is told by `quincunx.attack.run`.
+__all__ = ["Found", "Reconstruction", "Summary", "fit_block", "reconstruct_block", "reconstruct_people"]
 
 BLOCKS: Final = 20
 EPSILONS: Final = (Fraction(1, 2), Fraction(1), Fraction(5), Fraction(10), Fraction(20), Fraction(50))
 DELTA: Final = Fraction(1, 10**6)
 # Noisy tables are fitted for this many blocks.
-_FITTED: Final = 12
+_FITTED: Final = 10
 _SOURCES: Final = (
     "S. Garfinkel, J. M. Abowd, C. Martindale, Understanding database reconstruction attacks on public data (2018), "
     "doi:10.1145/3291276.3295691",
@@ -69,7 +71,7 @@ def story(*, series: int) -> Story:
         agree = power(median(found.populations))
         rows.append((name, "none", agree, percent(found.certain), percent(found.guessed)))
     for epsilon, (_, known) in noisy.items():
-        rows.append(("Quincunx: all five, discrete Gaussian noise", f"ε = {float(epsilon):g}", "", "", percent(known)))
+        rows.append(("Quincunx: all five, with noise", f"ε = {float(epsilon):g}", "", "", percent(known)))
     example = words(int(np.flatnonzero(made[0])[0]))
     return Story(
         name="block",
@@ -78,10 +80,10 @@ def story(*, series: int) -> Story:
         published=f"Five tables for each of {BLOCKS} blocks of 7 to 30 people, like those of the 2010 census: "
         f"{'; '.join(table.name for table in published)}. Each block has {last.numbers} counts.",
         known="How common each kind of person is in the state, and how many people live on the block.",
-        recovered=f"With all five tables {percent(last.pinned)} of the blocks have one population that agrees: every "
-        f"person is known by sex, age group, race and origin, as “{example}”. With the first table alone, "
-        f"{power(median(levels[0].populations))} populations agree on the middle block, and nobody is certain. The "
-        f"example of the literature, seven statistics with means and medians, has "
+        recovered=f"With all five tables {percent(last.pinned)} of the blocks have one population that agrees, "
+        f"and every person there is known by sex, age group, race and origin, as “{example}”. With the first table "
+        f"alone, {power(median(levels[0].populations))} populations agree on the middle block, and nobody is certain. "
+        f"The example of the literature, seven statistics with means and medians, has "
         f"{'one solution' if alone else 'several solutions'}: {', '.join(seven)}.",
         columns=("published", "guarantee", "populations that agree (middle block)", "certain", "named right"),
         rows=tuple(rows),

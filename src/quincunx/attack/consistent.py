@@ -58,7 +58,7 @@ class _Step(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """What can follow a left-over: in how many ways, exactly, and how probable they are together."""
+    """What can follow a left-over: in how many ways, exactly, and the logarithm of how probable they are together."""
 
     ways: int
     weight: float
@@ -77,8 +77,8 @@ def consistent(rows: Ints, counts: Ints, shares: Floats) -> Reconstruction | Non
     layers = _forward(steps, start, shares)
     if layers is None:
         return None
-    rest: dict[int, _Rest] = {0: _Rest(1, 1.0)}
-    # For each cell that may hold people: how many → how probable, not normalised.
+    rest: dict[int, _Rest] = {0: _Rest(1, 0.0)}
+    # For each cell that may hold people: how many → the logarithm of how probable, up to a constant.
     chances: dict[int, dict[int, float]] = {}
     for step, layer in zip(reversed(steps), reversed(layers), strict=True):
         rest, chances[step.cell] = _before(step, layer, rest, float(shares[step.cell]))
@@ -94,9 +94,11 @@ def consistent(rows: Ints, counts: Ints, shares: Floats) -> Reconstruction | Non
 
 
 def tail(chances: Mapping[int, float]) -> list[float]:
-    """P(count ≥ k) for k = 1, 2, … from weights of 0, 1, 2, …"""
-    whole = sum(chances.values())
-    return [sum(each for v, each in chances.items() if v >= k) / whole for k in range(1, max(chances, default=0) + 1)]
+    """P(count ≥ k) for k = 1, 2, … from logarithms of weights of 0, 1, 2, …"""
+    largest = max(chances.values())
+    weights = {count: math.exp(each - largest) for count, each in chances.items()}
+    whole = sum(weights.values())
+    return [sum(each for count, each in weights.items() if count >= k) / whole for k in range(1, max(chances) + 1)]
 
 
 def best_guess(tails: Mapping[int, Sequence[float]], cells: int) -> tuple[int, ...]:
@@ -175,16 +177,17 @@ def _taking(step: _Step, left: int) -> range:
 
 
 def _forward(steps: list[_Step], start: int, shares: Floats) -> list[dict[int, float]] | None:
-    """For each cell, every left-over that can be reached before it, with the weight of all ways to it."""
+    """For each cell, every left-over that can be reached before it, with the logarithm of the weight of its ways."""
     layers: list[dict[int, float]] = []
-    layer = {start: 1.0}
+    layer = {start: 0.0}
     for step in steps:
         layers.append(layer)
-        share, reached = float(shares[step.cell]), dict[int, float]()
+        reached, log_share = dict[int, float](), math.log(shares[step.cell])
         for left, weight in layer.items():
             for taken in _taking(step, left):
                 after = left - taken * step.code
-                reached[after] = reached.get(after, 0.0) + weight * share**taken / math.factorial(taken)
+                more = weight + taken * log_share - math.lgamma(taken + 1)
+                reached[after] = _added(reached[after], more) if after in reached else more
         layer = reached
         if not layer:
             return None
@@ -198,16 +201,22 @@ def _before(
     step: _Step, layer: dict[int, float], after: dict[int, _Rest], share: float
 ) -> tuple[dict[int, _Rest], dict[int, float]]:
     """What can follow each left-over before the cell, and how probable each number of people in the cell is."""
-    found, chances = dict[int, _Rest](), dict[int, float]()
+    found, chances, log_share = dict[int, _Rest](), dict[int, float](), math.log(share)
     for left, before in layer.items():
-        ways, weight = 0, 0.0
+        ways, weight = 0, -math.inf
         for taken in _taking(step, left):
             follows = after.get(left - taken * step.code)
             if follows is None:
                 continue
-            here = follows.weight * share**taken / math.factorial(taken)
-            chances[taken] = chances.get(taken, 0.0) + before * here
-            ways, weight = ways + follows.ways, weight + here
+            here = follows.weight + taken * log_share - math.lgamma(taken + 1)
+            chances[taken] = _added(chances.get(taken, -math.inf), before + here)
+            ways, weight = ways + follows.ways, _added(weight, here)
         if ways:
             found[left] = _Rest(ways, weight)
     return found, chances
+
+
+def _added(a: float, b: float) -> float:
+    """ln(e^a + e^b), b finite."""
+    high, low = (a, b) if a > b else (b, a)
+    return high + math.log1p(math.exp(low - high))

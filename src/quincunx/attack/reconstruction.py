@@ -31,10 +31,11 @@ from quincunx.spec import standard, unit
 if TYPE_CHECKING:
     from quincunx.release import Session
 
-__all__ = ["reconstruct", "story"]
+# The story itself is told by `quincunx.attack.run`.
+__all__ = ["reconstruct"]
 
 _TOTAL, _EACH = Fraction(1, 2), Fraction(1, 100)
-_RUNS: Final = 3
+_RUNS: Final = 5
 _WORDS: Final = {
     "normal": "normal noise, rounded to people",
     "bounded": "noise within fixed bounds",
@@ -171,7 +172,7 @@ def _by_noise(rough: dict[str, list[float]]) -> Chart:
         ),
         y=Axis(title="people whose secret bit is recovered (%)", ticks={y: str(y) for y in range(40, 101, 10)}),
         note=f"n = {PEOPLE} people, √n = {PEOPLE**0.5:.1f}; {QUESTIONS:,} questions about random halves, a linear "
-        "program. Rounding is to a multiple of √12 times the size shown.",
+        "program, one run for each point. Rounding is to a multiple of √12 times the size shown.",
     )
 
 

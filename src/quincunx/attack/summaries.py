@@ -140,7 +140,9 @@ def _state(program: _Program, summary: Summary, values: Floats) -> None:
         program.row(counted * (values < middle), -_ANY, half)
         program.row(counted * (values <= middle), half + 1, _ANY)
         return
-    pairs = [(a, int(2 * summary.median) - a) for a in range(int(summary.median) + 1)]
+    # Values are whole, so twice the median is.
+    double = 2 * summary.median
+    pairs = [(a, int(double) - a) for a in range(int(summary.median) + 1)] if double.denominator == 1 else []
     for bit, (a, b) in zip(program.one_of(len(pairs)), pairs, strict=True):
         # With the bit set: the half-th value is a and the next is b. Without it these rows say nothing.
         program.row(counted * (values < a), -_ANY, half - 1 + n, {bit: n})
