@@ -40,7 +40,7 @@ def test_the_example_of_the_issue() -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert "believed something" in lines[0]
-    assert "probability between 3.9 % and 23.2 %, whatever the release says. This is one" in lines[2]
+    assert "probability between 3.9 % and 23.2 %, whatever the release says. This is" in lines[2]
     flat = " ".join(out.split())
     assert "belief before 10 % belief after 3.9 % to 23.2 % odds move by at most × 2.72" in flat
     assert "best attack, 5 % false alarms detects at most 13.6 % advantage over guessing at most 46.3 %" in flat

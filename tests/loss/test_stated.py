@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, PrivacyError
 from quincunx.loss import GaussianLaw, LaplaceLaw, Largest, Loss, StatedLaw
 from quincunx.spec.unit import AddRemove, Replace
 
@@ -91,3 +91,23 @@ def test_bad_parts_and_groups_are_refused() -> None:
         Loss.parallel([(LAPLACE, LAPLACE, LAPLACE)], unit=AddRemove())  # type: ignore[list-item]
     with pytest.raises(ParameterError, match="one person"):
         Loss.parallel([LAPLACE], unit=AddRemove(group=2))
+
+
+def test_a_group_of_an_approximate_law_at_epsilon_zero_and_far_beyond() -> None:
+    # At ε = 0 the factors e^{iε} are 1: k people have kδ.
+    nothing = StatedLaw(epsilon=Fraction(0), rho=Fraction(0), delta=Fraction(1, 8))
+    grown = nothing.group(3)
+    assert grown.epsilon == 0
+    assert Fraction(3, 8) <= grown.delta <= Fraction(3, 8) * (1 + Fraction(1, 10**15))
+    with pytest.raises(PrivacyError, match="nothing is left"):
+        nothing.group(8)
+    with pytest.raises(PrivacyError, match="nothing is left"):
+        StatedLaw(epsilon=Fraction(1), rho=Fraction(1, 2), delta=Fraction(1, 10**6)).group(10**6)
+
+
+def test_parts_without_a_group_map_are_parallel_where_nobody_moves() -> None:
+    part = Loss.of(StatedLaw(epsilon=None, rho=Fraction(1, 8), delta=Fraction(1, 10**6)))
+    both = Loss.parallel([part, part], unit=AddRemove())
+    assert both.stated_delta() == Fraction(1, 10**6)
+    with pytest.raises(PrivacyError, match="no group map"):
+        Loss.parallel([part, part], unit=Replace())

@@ -386,10 +386,10 @@ def test_words() -> None:
     said = family.words(1, unit=unit.Replace())
     assert said == (
         "This person's record is independent of everyone's outside a chamber of 3 people, this one included. Then one "
-        "release at ε = 1 moves the odds of any statement about this person by a factor of at most e^(3ε) ≈ 20.09, for "
-        "someone who knows nobody's record. For someone who already knows all other records the factor is at most e^ε "
-        "≈ 2.719, however people depend on each other. Both bounds are for pure ε and one release; the first is for "
-        "the prior from which this dependence was read."
+        "release at ε = 1 moves the odds of any statement about this person's record by a factor of at most e^(3ε) ≈ "
+        "20.09, for someone who knows nobody's record. For someone who already knows all other records the factor is "
+        "at most e^ε ≈ 2.719, however people depend on each other. Both bounds are for pure ε and one release; the "
+        "first is for the prior from which this dependence was read."
     )
     assert "at most e^(3ε) = 27, for" in family.words(Log(3), unit=unit.Replace())
     assert "e^(6ε) ≈ 403.5," in family.words(1, unit=unit.AddRemove())

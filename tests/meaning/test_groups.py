@@ -163,7 +163,7 @@ def test_bad_sizes(sizes: list[object]) -> None:
     assert caught.value.where == "sizes"
 
 
-@pytest.mark.parametrize("certainty", ["0.1", "0.05", 2, "x"])
+@pytest.mark.parametrize("certainty", ["0.1", "0.05", 1, 2, "x"])
 def test_bad_certainties(certainty: object) -> None:
     with pytest.raises(ParameterError) as caught:
         vacuous_from("0.1", LAPLACE, unit="replace", certainty=certainty)
@@ -172,6 +172,6 @@ def test_bad_certainties(certainty: object) -> None:
 
 def test_the_value_is_frozen_and_repeats_itself() -> None:
     found = groups("0.1", spec())[0]
-    assert eval(repr(found), {"Group": Group}) == found
+    assert eval(repr(found), {"Group": Group, "Fraction": Fraction}) == found
     with pytest.raises(AttributeError):
         found.high = 0.0  # type: ignore[misc]

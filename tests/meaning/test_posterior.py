@@ -46,7 +46,7 @@ def test_ten_per_cent_at_epsilon_one() -> None:
     assert found.high == pytest.approx(0.2319693, abs=1e-7)
     said = sentence("0.1", spec())
     assert said.startswith(
-        "Someone who already knows everyone else's records, and who believed something about this person with "
+        "Someone who already knows everyone else's records, and who believed something about this person's record with "
         "probability 10 %, believes it after the release with a probability between 3.9 % and 23.2 %, whatever the "
         "release says. This is one release at ε = 1; further releases"
     )

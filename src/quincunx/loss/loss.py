@@ -120,12 +120,13 @@ class Loss:
         if getattr(unit, "group", 1) != 1:
             hint = "Compose for one person, then call .group(k)."
             raise ParameterError("parallel parts are stated for one person", where="unit", hint=hint)
-        pairs = [part if isinstance(part, tuple) else (part, part.group(2)) for part in map(_checked_part, parts)]
+        checked = [_checked_part(part) for part in parts]
+        alone = [part[0] if isinstance(part, tuple) else part for part in checked]
         if not unit.moves_between_parts:
-            return _largest_of([stay for stay, _ in pairs])
-        inside = [replace for _, replace in pairs]
+            return _largest_of(alone)
+        inside = [part[1] if isinstance(part, tuple) else part.group(2) for part in checked]
         # i ≠ j are positions: two equal parts are two parts.
-        across = [a + b for i, (a, _) in enumerate(pairs) for b, _ in pairs[:i]]
+        across = [a + b for i, a in enumerate(alone) for b in alone[:i]]
         return _largest_of(inside + across)
 
     def pure(self) -> float:

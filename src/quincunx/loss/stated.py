@@ -59,12 +59,12 @@ class StatedLaw(Law):
             raise PrivacyError("approximate zCDP has no group map", where="group", got=f"k = {k}", hint=hint)
         with precision(256):
             one, all_ = ball(self.epsilon), ball(self.epsilon * k)
-            delta = ball(self.delta) * (all_.expm1() / one.expm1())
-            rho = all_ * (all_ / 2).tanh()
-            grown = Fraction(float_above(delta))
-            if grown >= 1:
+            # δ(1 + e^ε + … + e^{(k−1)ε}), which is kδ at ε = 0.
+            delta = float_above(ball(self.delta) * (all_.expm1() / one.expm1() if self.epsilon else Ball(k)))
+            rho = float_above(all_ * (all_ / 2).tanh())
+            if not delta < 1:
                 raise PrivacyError("nothing is left of the guarantee for so many", where="group", got=f"k = {k}")
-            return StatedLaw(epsilon=self.epsilon * k, rho=Fraction(float_above(rho)), delta=grown)
+            return StatedLaw(epsilon=self.epsilon * k, rho=Fraction(rho), delta=Fraction(delta))
 
     def family(self) -> Hashable:
         """Nothing is known of the law itself."""

@@ -69,14 +69,23 @@ class Chamber:
         """The bound in words, with its conditions."""
         number, steps = intensity(epsilon), self.steps(unit=unit, about=about)
         alone = Chamber(record=self.record, others=()).steps(unit=unit, about=about)
-        what = "whether this person is in the data" if about == "presence" else "any statement about this person"
+        # Replacing does not hide how many people there are: a record is in the data, or another one in its place.
+        replaced = isinstance(unit, Replace)
+        what = "any statement about this person" + ("'s record" if replaced else "")
+        who, besides = "nobody's record", ""
+        if about == "presence":
+            # Where the others' records are unknown too, each of them is one removed and another added: more steps.
+            what = f"whether this person is in the data{' and not another in their place' if replaced else ''}"
+            who = "of everyone in the chamber what their record would be, and of nobody whether they are in the data"
+            besides = ", and what this person's would be,"
         others = f"everyone's outside a chamber of {self.size} people, this one included"
         tied = f"This person's record is independent of {others if self.others else 'all others'}."
         return (
             f"{tied} Then one release at ε = {shown(number)} moves the odds of {what} by a factor of at most "
-            f"{_times(number, steps)}, for someone who knows nobody's record. For someone who already knows all "
-            f"other records the factor is at most {_times(number, alone)}, however people depend on each other. Both "
-            "bounds are for pure ε and one release; the first is for the prior from which this dependence was read."
+            f"{_times(number, steps)}, for someone who knows {who}. For someone who already knows all other "
+            f"records{besides} the factor is at most {_times(number, alone)}, however people depend on each other. "
+            "Both bounds are for pure ε and one release; the first is for the prior from which this dependence was "
+            "read."
         )
 
 

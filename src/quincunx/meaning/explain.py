@@ -57,11 +57,13 @@ class Meaning:
     def words(self) -> str:
         """The explanation as paragraphs, the last of them its conditions."""
         low, high = (Fraction(end) for end in (self.posterior.low, self.posterior.high))
+        risk = self.posterior.outside
+        except_ = f", except with probability at most {shown(risk)}" if risk else ""
         parts = [
             f"What may be believed. {self.sentence}",
             f"As odds. Whatever was believed, its odds move by a factor of at most {times(self.odds.factor)}, up or "
             f"down; a belief of {chance(self.prior)} stays between {percent(low, up=False)} and "
-            f"{percent(high, up=True)}.",
+            f"{percent(high, up=True)}{except_}.",
             f"As a test between two datasets. {self.attack.words()}",
             f"For groups. {self._group_words()}",
             "Conditions. " + " ".join(self.conditions),
@@ -113,6 +115,7 @@ class Meaning:
                     "advantage_at_most": each.advantage,
                     "power_at_most": each.power,
                     "why": each.why,
+                    "outside": str(each.outside),
                 }
                 for each in self.groups
             ],
@@ -148,6 +151,9 @@ def explain(
     asked = {"unit": unit, "about": about, "outside": outside}
     posterior = posterior_bounds(prior, guarantee, people=count, **asked)  # type: ignore[arg-type]
     certain = 0 < posterior.prior < CERTAINTY
+    table = groups_of(prior, read, sizes, about, outside, false_alarms)
+    # Some of the bounds may fail where others hold always; the conditions are for all of them.
+    risk = max(posterior.outside, *(each.outside for each in table))
     return Meaning(
         guarantee=guarantee,
         unit=unit,
@@ -157,12 +163,12 @@ def explain(
         posterior=posterior,
         odds=ratios(prior, read, about, count, outside),
         attack=attack_on(read, false_alarms, about, count),
-        groups=groups_of(prior, read, sizes, about, outside, false_alarms),
+        groups=table,
         vacuous_from=(
             vacuous_from(prior, guarantee, certainty=CERTAINTY, **asked) if certain else None  # type: ignore[arg-type]
         ),
         sentence=sentence(prior, guarantee, people=count, **asked),  # type: ignore[arg-type]
-        conditions=_conditions(read, about, count, posterior.outside),
+        conditions=_conditions(read, about, count, risk),
     )
 
 

@@ -31,6 +31,7 @@ class Group:
 
     low, high: the belief afterwards. factor: the largest factor on its odds, `inf` where there is none. advantage,
     power: of the best test, at the false alarms asked for. why: the reason where no bound is proved; empty otherwise.
+    outside: the probability with which low, high and factor may fail, as in `Posterior`.
     """
 
     people: int
@@ -40,6 +41,7 @@ class Group:
     advantage: float
     power: float
     why: str = ""
+    outside: Fraction = Fraction(0)
 
 
 def groups(
@@ -85,9 +87,11 @@ def vacuous_from(
     of all of them together; about each one of them it says what it said.
     """
     sure, belief = probability(certainty, "certainty"), probability(prior, "prior")
-    if not belief < sure:
-        hint = "Ask when it becomes as good as certain: certainty above the prior."
-        raise ParameterError("must be greater than the prior", where="certainty", got=str(sure)[:40], hint=hint)
+    if not belief < sure < 1:
+        hint = "Ask when it becomes as good as certain: certainty above the prior and below 1."
+        raise ParameterError(
+            "must be greater than the prior and less than 1", where="certainty", got=str(sure)[:40], hint=hint
+        )
     read = guarantee_of(guarantee, unit)
 
     def reached(people: int) -> bool:
@@ -114,7 +118,7 @@ def _group(
     prior: object, guarantee: Guarantee, people: int, about: object, outside: object, false_alarms: object
 ) -> Group:
     try:
-        _, _, low, high = enclosed(prior, guarantee, about, people, outside)
+        _, risk, low, high = enclosed(prior, guarantee, about, people, outside)
         factor = ratios(prior, guarantee, about, people, outside).factor
         test = attack_on(guarantee, false_alarms, about, people)
     except PrivacyError as refused:
@@ -133,4 +137,5 @@ def _group(
         factor=factor,
         advantage=test.advantage,
         power=test.power,
+        outside=risk,
     )

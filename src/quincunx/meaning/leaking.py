@@ -15,7 +15,7 @@ from quincunx.loss.law import as_ball
 from quincunx.meaning.curves import Delta
 from quincunx.meaning.guarantee import PRECISION, Growth, Unit, undecided
 from quincunx.meaning.search import smallest
-from quincunx.numbers import Ball, Exact, ball, float_above, float_below, float_near, precision
+from quincunx.numbers import Ball, Exact, ball, float_above, float_near, precision
 from quincunx.spec.implication import exponential
 from quincunx.spec.wording import rounded_up, shown
 
@@ -23,6 +23,8 @@ from quincunx.spec.wording import rounded_up, shown
 _USUAL: Final = Fraction(1, 10**6)
 # Beyond this ε, e^ε is no bound that anyone would read.
 _FURTHEST: Final = 700.0
+# Fractions with a larger denominator are shown as decimals, rounded up.
+_READABLE: Final = 10**6
 # From here on a smaller δ no longer matters beside `outside`.
 _NEGLIGIBLE: Final = 1e-6
 
@@ -41,8 +43,9 @@ class Leaking:
         outside = f", δ = {shown(delta)}" if delta else ""
         with precision(PRECISION):
             pure = loss.total_pure()
-        if isinstance(pure, Fraction):
+        if isinstance(pure, Fraction) and pure.denominator <= _READABLE:
             return f"ε = {shown(pure)}{outside}"
+        pure = as_ball(pure)
         if pure.is_finite():
             return f"ε ≤ {_ceiling(float_above(pure))}{outside}"
         low, high = loss.gdp_bounds()
@@ -70,16 +73,16 @@ class Leaking:
 
     def growth(self, risk: Fraction | None) -> Growth:
         pure = self.pure
-        always = None if pure is None else as_ball(exponential(pure))
+        always = None if pure is None else exponential(pure)
         if risk is None or pure == 0:
             if always is None:
                 raise undecided("a loss that is not pure", self.stated)
             return always, Fraction(0)
         found = _best(self.loss, risk)
-        if found is not None and (always is None or found.upper() < always.lower()):
+        if found is not None and (always is None or found.upper() < as_ball(always).lower()):
             return found, risk
         if always is None:
-            hint = "Allow more outside: more than twice the δ that the loss states."
+            hint = "Allow more than twice the δ that the loss states; where it states none, too much leaks for a bound."
             got = f"outside = {shown(risk)}"
             raise PrivacyError(
                 "no bound on a belief follows from this loss", where="posterior_bounds", got=got, hint=hint
@@ -100,15 +103,19 @@ def _curve(loss: Loss) -> Curve:
 @lru_cache(maxsize=256)
 def _best(loss: Loss, risk: Fraction) -> Ball | None:
     """The smallest e^ε·η/(η − 2δ(ε)) that is found: every ε with 2δ(ε) < η is valid."""
-    delta, goal = _curve(loss).upper, float_below(risk)
+    delta, goal = _curve(loss).upper, ball(risk)
+
+    def share(epsilon: float) -> float:
+        # In balls: `risk` may be smaller than every float.
+        return float_above(2 * delta(Ball(epsilon)) / goal)
 
     def value(epsilon: float) -> float:
-        share = 2 * float_above(delta(Ball(epsilon))) / goal
+        taken = share(epsilon)
         # Where nothing follows, a smaller δ is nearer to where something does.
-        return epsilon - math.log1p(-share) if share < 1 else _FURTHEST + share
+        return epsilon - math.log1p(-taken) if taken < 1 else _FURTHEST + taken
 
     end = 1.0
-    while end < _FURTHEST and 2 * float_above(delta(Ball(end))) > goal * _NEGLIGIBLE:
+    while end < _FURTHEST and share(end) > _NEGLIGIBLE:
         end *= 2
     places = [Ball(smallest(value, 0.0, end))]
     total = as_ball(loss.total_pure())
@@ -117,8 +124,8 @@ def _best(loss: Loss, risk: Fraction) -> Ball | None:
         places.append(total)
     best: Ball | None = None
     for at in places:
-        rest = ball(risk) - 2 * delta(at)
-        factor = at.exp() * ball(risk) / rest
+        rest = goal - 2 * delta(at)
+        factor = at.exp() * goal / rest
         if rest > 0 and factor.is_finite() and (best is None or factor.upper() < best.upper()):
             best = factor
     return best

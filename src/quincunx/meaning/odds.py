@@ -65,14 +65,16 @@ def ratios(prior: object, guarantee: Guarantee, about: object, people: object, o
     with precision(PRECISION):
         factor, left = grown.growth(risk)
         growth = as_ball(factor)
+        # A growth that overflows bounds nothing.
+        least, most = (1 / growth, growth) if growth.is_finite() else (Ball(0), Ball.pos_inf())
         low, high = moved(belief, factor)
         start = ball(belief / (1 - belief)) if belief < 1 else Ball.pos_inf()
-        after = (start / growth, start * growth) if belief < 1 else (start, start)
+        after = (start * least, start * most) if 0 < belief < 1 else (start, start)
         # C_θ = LR/(LR·θ + 1 − θ) rises with LR, so its ends are those of LR; at θ = 0 it is LR itself.
-        risks = (low / belief, high / belief) if belief else (1 / growth, growth)
+        risks = (low / belief, high / belief) if belief else (least, most)
         return Odds(
             prior=belief,
-            likelihood_ratio=(float_below(1 / growth), float_above(growth)),
+            likelihood_ratio=(float_below(least), float_above(most)),
             before=float_above(start),
             after=(float_below(after[0]), float_above(after[1])),
             relative_risk=(float_below(risks[0]), float_above(risks[1])),

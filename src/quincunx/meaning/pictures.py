@@ -120,13 +120,15 @@ def _groups(meaning: Meaning) -> Chart:
         data.append(Bar(label=label, value=100 * each.high, series=belief, text=told))
         data.append(Bar(label=label, value=100 * each.power, series=power, text=percent(Fraction(each.power), up=True)))
     top = [percent(Fraction(each.high), up=True) for each in (first, last)]
+    risk = max(each.outside for each in meaning.groups)
+    except_ = f" Beliefs: except with probability {shown(risk)} over the noise." if risk else ""
     return bars(
         data,
         title=f"A belief of {chance(meaning.prior)} may reach {top[0]} about {_who(first.people)} and {top[1]} about "
         f"{_who(last.people)} together",
         x="probability (%)",
         note=f"{meaning.stated} for one step. The people are unknown to the holder of the belief, who knows all "
-        "others.",
+        f"others.{except_}",
     )
 
 

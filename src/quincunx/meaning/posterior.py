@@ -22,6 +22,7 @@ from quincunx.numbers import (
     probability,
 )
 from quincunx.spec import Specification
+from quincunx.spec.unit import Replace
 from quincunx.spec.wording import shown
 from quincunx.spec.words import listed
 
@@ -55,10 +56,11 @@ def posterior_bounds(
 
     specification: a Specification, for one release under it; or a Loss, for all that it counts, at one step of `unit`
     ("replace", "add-remove" or a unit of people). The belief is held by someone who knows everyone else's records.
-    about: "record", any statement about the person (under add/remove it costs two steps: one record out, another in),
-    or "presence", whether a person whose record is known is in the data. people: how many people the statement is
-    about, all of them unknown. outside: the probability, 0 < outside < 1, with which the bounds may fail; needed where
-    the guarantee is not pure, because then no bounds hold always.
+    about: "record", any statement about the person's record (under add/remove it costs two steps, one record out and
+    another in, and covers whether there is one), or "presence", whether a person whose record is known is in the data
+    (under replace: and not another in their place, since replacing hides no number of people). people: how many people
+    the statement is about, all of them unknown. outside: the probability, 0 < outside < 1, with which the bounds may
+    fail; needed where the guarantee is not pure, because then no bounds hold always.
     """
     belief, risk, low, high = enclosed(prior, guarantee_of(specification, unit), about, people, outside)
     return Posterior(prior=belief, low=float_below(low), high=float_above(high), outside=risk)
@@ -143,9 +145,14 @@ def known(guarantee: Guarantee, about: str, people: int) -> str:
 def _held(guarantee: Guarantee, about: str, people: int, prior: Fraction) -> str:
     whole, several = guarantee.unit.per is None, people != 1
     who = (f"these {people} people" if several else "this person") if whole else "those rows"
+    # Replacing does not hide how many people there are: the record is in the data, or another one in its place.
+    replaced = isinstance(guarantee.unit, Replace)
     if about == "record":
-        return f"something about {who} with probability {chance(prior)}"
-    return f"with probability {chance(prior)} that {who} {'are' if several or not whole else 'is'} in the data"
+        record = ("'s record" if not several else "'s records") if replaced and whole else ""
+        return f"something about {who}{record} with probability {chance(prior)}"
+    many = several or not whole
+    instead = f" and not {'others' if many else 'another'} in their place" if replaced else ""
+    return f"with probability {chance(prior)} that {who} {'are' if many else 'is'} in the data{instead}"
 
 
 def moved(prior: Fraction, growth: Fraction | Ball) -> tuple[Fraction, Fraction]:
@@ -155,6 +162,9 @@ def moved(prior: Fraction, growth: Fraction | Ball) -> tuple[Fraction, Fraction]
     odds = (1 - prior) / prior
     if isinstance(growth, Fraction):
         return 1 / (1 + odds * growth), 1 / (1 + odds / growth)
+    if not growth.is_finite():
+        # A growth that overflows bounds nothing.
+        return Fraction(0), Fraction(1)
     low, high = 1 / (1 + ball(odds) * growth), 1 / (1 + ball(odds) / growth)
     return max(Fraction(0), exact_fraction(low.lower())), min(Fraction(1), exact_fraction(high.upper()))
 

@@ -20,6 +20,7 @@ from quincunx.spec.wording import shown
 
 # How many times smaller than `outside` the δ may be at which the other standards are converted.
 _SHARES: Final = (3, 4, 6, 10, 20, 50, 100, 1_000)
+_EQUAL_AT_ZERO: Final = ("zcdp", "renyi", "gaussian", "kl", "tv", "tradeoff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,11 @@ class Promised:
 
     @property
     def pure(self) -> Exact | Ball | None:
-        return self.specification.standard.implied(self.specification.largest, Pure())
+        standard, intensity = self.specification.standard, self.specification.largest
+        # At intensity 0 each of these says that the two laws are equal.
+        if intensity == 0 and standard.kind in _EQUAL_AT_ZERO and not getattr(standard, "delta", 0):
+            return Fraction(0)
+        return standard.implied(intensity, Pure())
 
     def grown(self, steps: int) -> Promised:
         if self.specification.scope.kind not in ("everything", "invariants"):

@@ -6,7 +6,6 @@ second" where the first is true; a miss says "the first" where the second is tru
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -79,7 +78,8 @@ def attack_on(guarantee: Guarantee, false_alarms: object, about: object, people:
             false_alarms=level,
             misses=misses,
             power=float_above(1 - Fraction(misses)),
-            advantage=float_above(apart),
+            # Balls that end at 1 reach a little beyond it; no advantage does.
+            advantage=min(1.0, float_above(apart)),
             errors=max(0.0, float_below(1 - apart)),
         )
 
@@ -151,7 +151,7 @@ def _second(share: Ball, growth: Ball, alpha: Ball) -> Ball:
 
 def _end(grown: Guarantee, level: Fraction) -> float:
     # Beyond it the first line is far below 0 and the second below what a picture shows.
-    end = min(_FURTHEST, math.log(1 / float(level)) + _BEYOND if level else _FURTHEST)
+    end = min(_FURTHEST, float_above(-ball(level).log()) + _BEYOND if level else _FURTHEST)
     pure = grown.pure
     if pure is None:
         return end
