@@ -17,6 +17,8 @@ from quincunx.noise.testing import KeyedBits
 from quincunx.numbers import Ball, ball, float_below, float_near, precision
 from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Renyi, Standard
 
+from tests.statistical.goodness import FALSE_ALARM, binomial
+
 from .grid import one_digit_less
 
 KINDS = [Exponential, PermuteAndFlip]
@@ -29,7 +31,7 @@ BAD_SCORES = [
     "3",
     None,
     [],
-    [[1, 2]],
+    [[[1, 2]]],
     3,
     np.array([1.0]),
     np.array(3),
@@ -282,3 +284,27 @@ def test_a_search_that_goes_wrong_is_noticed(kind: type[Selection], monkeypatch:
         kind.calibrate(rho="1/3")
     with pytest.raises(qx.errors.VerificationError):
         kind.for_error(error=5, beta="0.05", candidates=10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("row", [(0, 0), (2, 0, -3), (1, 1, 4, 0), (7,)], ids=str)
+@pytest.mark.usefixtures("stream")
+def test_a_table_is_one_choice_for_each_row_with_the_same_law(kind: type[Selection], row: tuple[int, ...]) -> None:
+    count, mechanism = 200_000, kind(scale="3/2")
+    places = mechanism.sample(np.array([row] * count))
+    assert places.dtype == np.int64
+    assert places.shape == (count,)
+    law = mechanism.finite([row]).law(row)
+    for place, chance in enumerate(law):
+        assert binomial(int((places == place).sum()), count, min(1.0, float_near(ball(chance)))) >= FALSE_ALARM
+    # Rows next to each other are independent: the chance to agree is Σp².
+    agree = float_near(sum((ball(p) * ball(p) for p in law), Ball(0)))
+    assert binomial(int((places[::2] == places[1::2]).sum()), count // 2, min(1.0, agree)) >= FALSE_ALARM
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("stream")
+def test_rows_that_differ_are_not_mixed_up(kind: type[Selection]) -> None:
+    rows = [[0, 9000, 1], [9000, 0, 1], [0, 1, 9000]]
+    chosen = kind(scale=1).sample(np.array(rows * 50))
+    assert chosen.tolist() == [1, 0, 2] * 50

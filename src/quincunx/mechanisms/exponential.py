@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from quincunx import noise
 from quincunx.loss import BoundedRangeLaw, Loss
 from quincunx.mechanisms.selection import Selection
@@ -27,8 +30,12 @@ class Exponential(Selection):
         return Loss.of(BoundedRangeLaw(eta=self._epsilon))
 
     def _pick(self, scores: Sequence[int]) -> int:
+        return int(self._picks(scores, 1)[0])
+
+    def _picks(self, scores: Sequence[int], count: int) -> NDArray[np.int64]:
         rate = self.step / self.scale
-        return int(noise.choice([score * rate for score in scores]))
+        found: NDArray[np.int64] = noise.choice([score * rate for score in scores], size=count)
+        return found
 
     def _missed(self, others: int, weight: Ball) -> Ball:
         # One best candidate against `others` of that weight each.

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from flint import arb_poly
+from numpy.typing import NDArray
 
 from quincunx import noise
 from quincunx.loss import Loss
@@ -34,6 +36,18 @@ class PermuteAndFlip(Selection):
         # The best candidate's coin always lands heads, so the walk ends before the order does.
         order: list[int] = noise.permutation(len(scores)).tolist()
         return next(place for place in order if noise.bernoulli_exp((best - scores[place]) * rate))
+
+    def _picks(self, scores: Sequence[int], count: int) -> NDArray[np.int64]:
+        best, rate, candidates = max(scores), self.step / self.scale, len(scores)
+        # Every candidate's coin is flipped beforehand: whether it is looked at changes no law.
+        coins = np.stack([noise.bernoulli_exp((best - score) * rate, size=count) for score in scores], axis=1)
+        order, every = np.tile(np.arange(candidates), (count, 1)), np.arange(count)
+        for place in range(candidates - 1):
+            other = place + noise.uniform_integers(candidates - place, size=count)
+            order[every, place], order[every, other] = order[every, other], order[every, place]
+        heads = np.take_along_axis(coins, order, axis=1)
+        found: NDArray[np.int64] = order[every, heads.argmax(axis=1)]
+        return found
 
     def _missed(self, others: int, weight: Ball) -> Ball:
         # The best is reached after j of m − 1 others with probability 1/m: 1 − Σ (1 − w)^j/m, a geometric series.

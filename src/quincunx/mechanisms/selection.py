@@ -10,7 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Self
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -89,6 +92,10 @@ class Selection(ABC):
         """The place of one candidate, drawn."""
 
     @abstractmethod
+    def _picks(self, scores: Sequence[int], count: int) -> NDArray[np.int64]:
+        """`count` independent draws of `_pick`, in bulk: the same law."""
+
+    @abstractmethod
     def _missed(self, others: int, weight: Ball) -> Ball:
         """P(the best is not chosen) against `others` candidates, each e^{−gap/scale} = `weight`."""
 
@@ -101,13 +108,25 @@ class Selection(ABC):
         # Scores that move apart move by twice the sensitivity relative to each other.
         return (1 if self.monotone else 2) * self.sensitivity / self.scale
 
-    def sample(self, scores: object) -> int:
-        """The place, from 0, of the chosen candidate. `scores` holds one integer for each, clamped to ±(2^62 − 1)."""
+    def sample(self, scores: object) -> Any:
+        """The place, from 0, of the chosen candidate. `scores` holds one integer for each, clamped to ±(2^62 − 1).
+
+        A table of scores is one choice for each row, each with noise of its own, and gives an int64 array.
+        """
         exact, _ = lattice_values(scores, type(self).__name__, hint=_HINT)
-        if exact.ndim != 1:
+        if exact.ndim == 1:
+            return self._pick(exact.tolist())
+        if exact.ndim != 2:
             got = f"an array of {exact.ndim} dimensions"
             raise DataError("expected one score for each candidate", where=type(self).__name__, got=got)
-        return self._pick(exact.tolist())
+        if (exact == exact[0]).all():
+            return self._picks(exact[0].tolist(), len(exact))
+        chosen = np.empty(len(exact), dtype=np.int64)
+        rows, which = np.unique(exact, axis=0, return_inverse=True)
+        for i, row in enumerate(rows):
+            here = np.flatnonzero(which.ravel() == i)
+            chosen[here] = self._picks(row.tolist(), here.size)
+        return chosen
 
     def error(self, beta: object, candidates: object) -> float:
         """The smallest a, a whole number of steps, such that for all scores of so many `candidates` the chosen one is
