@@ -16,7 +16,6 @@ from quincunx.mechanisms.selection import Selection
 from quincunx.noise.testing import KeyedBits
 from quincunx.numbers import Ball, ball, float_below, float_near, precision
 from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Renyi, Standard
-
 from tests.statistical.goodness import FALSE_ALARM, binomial
 
 from .grid import one_digit_less

@@ -1,0 +1,32 @@
+"""Everything that Quincunx claims of itself, in one list. See catalogue.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from quincunx.audit.self_audit import additive, choices, compositions, keys, sessions, swaps, tables
+from quincunx.audit.self_audit import controls as broken
+from quincunx.audit.self_audit.entry import Entry
+from quincunx.errors import ParameterError
+
+
+@cache
+def claims() -> Mapping[str, Entry]:
+    """Every claim by its name, in the order of the report."""
+    return _named([*additive.entries(), *choices.entries(), *keys.entries(), *compositions.entries(), *swaps.entries(),
+                   *tables.entries(), *sessions.entries()])  # fmt: skip
+
+
+@cache
+def controls() -> Mapping[str, Entry]:
+    """Every mechanism that is broken on purpose, by its name."""
+    return _named(list(broken.entries()))
+
+
+def _named(found: list[Entry]) -> Mapping[str, Entry]:
+    named = {entry.name: entry for entry in found}
+    if len(named) < len(found):
+        raise ParameterError("two entries of the catalogue have one name", where="catalogue")
+    return MappingProxyType(named)
