@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from quincunx.audit.blackbox import challenge
-from quincunx.audit.sampler import Sampler
+from quincunx.audit.blackbox.challenge import challenge
+from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.mechanisms import DiscreteLaplace, Laplace, RandomizedResponse
 
 MANY = 10**7

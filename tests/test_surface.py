@@ -15,7 +15,8 @@ SURFACE = {
     },
     "quincunx.audit": {
         "Cell", "Claim", "Counterexample", "Finding", "Gap", "Kind", "Pair", "Piece", "Replay", "Report", "Sampler",
-        "StatisticReplay", "Violation", "adapters", "challenge", "replay", "replay_statistic", "run", "spaces",
+        "StatisticReplay", "Violation", "adapters", "challenge", "replay", "replay_statistic", "run",
+        "self_audit", "spaces",
     },
     "quincunx.audit.spaces": {
         "Finite", "Histograms", "OneOf", "Real", "Records", "Row", "Space", "Tables", "Values", "Whole",

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from quincunx.audit import self_audit
 from quincunx.cli import audit_self as command
 from quincunx.cli.audit_self import audit_self
-from tests.audit.test_self_page import BROKEN, WRONG, outcome, replayed, report
+from tests.audit.self_audit.test_page import BROKEN, WRONG, outcome, replayed, report
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command("self")(audit_self)

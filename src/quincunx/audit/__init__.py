@@ -9,35 +9,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quincunx.audit import adapters, spaces
-    from quincunx.audit.blackbox import challenge, run
-    from quincunx.audit.claim import Claim
-    from quincunx.audit.finding import Finding, Report
+    from quincunx.audit import adapters, self_audit, spaces
+    from quincunx.audit.blackbox.challenge import challenge, run
+    from quincunx.audit.blackbox.claim import Claim
+    from quincunx.audit.blackbox.finding import Finding, Report
+    from quincunx.audit.blackbox.sampler import Sampler
     from quincunx.audit.gap import Gap
-    from quincunx.audit.sampler import Sampler
     from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
     from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
     "Cell": ("quincunx.audit.tables", "Cell"),
-    "Claim": ("quincunx.audit.claim", "Claim"),
+    "Claim": ("quincunx.audit.blackbox.claim", "Claim"),
     "Counterexample": ("quincunx.audit.statistic", "Counterexample"),
-    "Finding": ("quincunx.audit.finding", "Finding"),
+    "Finding": ("quincunx.audit.blackbox.finding", "Finding"),
     "Gap": ("quincunx.audit.gap", "Gap"),
     "Kind": ("quincunx.audit.statistic", "Kind"),
     "Pair": ("quincunx.audit.tables", "Pair"),
     "Piece": ("quincunx.audit.tables", "Piece"),
     "Replay": ("quincunx.audit.tables", "Replay"),
-    "Report": ("quincunx.audit.finding", "Report"),
-    "Sampler": ("quincunx.audit.sampler", "Sampler"),
+    "Report": ("quincunx.audit.blackbox.finding", "Report"),
+    "Sampler": ("quincunx.audit.blackbox.sampler", "Sampler"),
     "StatisticReplay": ("quincunx.audit.statistic", "StatisticReplay"),
     "Violation": ("quincunx.audit.tables", "Violation"),
     "adapters": ("quincunx.audit.adapters", None),
-    "challenge": ("quincunx.audit.blackbox", "challenge"),
+    "challenge": ("quincunx.audit.blackbox.challenge", "challenge"),
     "replay": ("quincunx.audit.tables", "replay"),
     "replay_statistic": ("quincunx.audit.statistic", "replay_statistic"),
-    "run": ("quincunx.audit.blackbox", "run"),
+    "run": ("quincunx.audit.blackbox.challenge", "run"),
+    "self_audit": ("quincunx.audit.self_audit", None),
     "spaces": ("quincunx.audit.spaces", None),
 }
 
@@ -60,6 +61,7 @@ __all__ = [
     "replay",
     "replay_statistic",
     "run",
+    "self_audit",
     "spaces",
 ]
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.audit.claim import Claim
-from quincunx.audit.sampler import Sampler
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.errors import ParameterError
 
 # What OpenDP calls a measure → how its distances are typed as a claim.

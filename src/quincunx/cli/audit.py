@@ -17,7 +17,7 @@ from quincunx.cli.output import AsJson, console, print_json, reports_errors, sho
 from quincunx.errors import InputError, ParameterError, VerificationError
 
 if TYPE_CHECKING:
-    from quincunx.audit.finding import Finding, Report
+    from quincunx.audit.blackbox.finding import Finding, Report
 
 app = typer.Typer(help="Hold a mechanism to its claim.", no_args_is_help=True)
 
@@ -43,9 +43,9 @@ def run(
 
     "Not refuted" is no proof: other inputs, other events or more samples may still refute the claim.
     """
-    from quincunx.audit import blackbox
-    from quincunx.audit.claim import Claim
-    from quincunx.audit.sampler import Sampler
+    from quincunx.audit.blackbox import challenge as blackbox
+    from quincunx.audit.blackbox.claim import Claim
+    from quincunx.audit.blackbox.sampler import Sampler
 
     stated, pairs = Claim.parse(claim), _pairs(neighbours)
     sampler = Sampler(function=_imported(target), vectorised=many, name=target)

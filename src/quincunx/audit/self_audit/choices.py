@@ -100,7 +100,7 @@ def _selecting(
 ) -> Entry:
     kind = type(mechanism).__name__
     return Entry(
-        name=f"{kind}, ε = {epsilon}" + (", by itself" if by_itself else ""),
+        name=f"{kind}, ε = {epsilon}" + (", single" if by_itself else ""),
         room=ROOM,
         covers=(kind,),
         pair=pair,

@@ -9,11 +9,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from fractions import Fraction
+from importlib.metadata import version
 from typing import Any, Final, TypeAlias
 
-import quincunx
-from quincunx.audit.blackbox import challenge
-from quincunx.audit.sampler import Sampler
+from quincunx.audit.blackbox.challenge import challenge
+from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.audit.self_audit import catalogue
 from quincunx.audit.self_audit.entry import DEFAULT, Entry
 from quincunx.audit.self_audit.outcome import Outcome, Replayed, SelfReport
@@ -66,7 +66,7 @@ def run(
         seconds=time.perf_counter() - started,
         keyed=series is not None,
         made=made,
-        version=quincunx.__version__,
+        version=version("quincunx"),
     )
 
 

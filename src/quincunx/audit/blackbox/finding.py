@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from quincunx.audit.claim import Claim, Weighed, least
+from quincunx.audit.blackbox.claim import Claim, Weighed, least
 from quincunx.errors import VerificationError
 from quincunx.numbers import ball, float_above, float_below, non_negative, precision
 from quincunx.spec.standard import Standard

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.audit.outputs import Batch, Floats
-from quincunx.audit.sampler import Raised
+from quincunx.audit.blackbox.outputs import Batch, Floats
+from quincunx.audit.blackbox.sampler import Raised
 
 Codes = NDArray[np.intp]
 Mask = NDArray[np.bool_]

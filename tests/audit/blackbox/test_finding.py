@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from quincunx.audit.claim import Claim
-from quincunx.audit.finding import Finding, Report
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.finding import Finding, Report
 from quincunx.errors import ParameterError, VerificationError
 from quincunx.spec.standard import TV, ZCDP, Approximate, GaussianDP, Pure
 

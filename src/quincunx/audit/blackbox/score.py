@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.audit.outputs import Floats
+from quincunx.audit.blackbox.outputs import Floats
 from quincunx.numbers import float_near
 from quincunx.spec.standard import Standard
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quincunx.audit.outputs import Batch, Layout
-from quincunx.audit.sampler import Raised
+from quincunx.audit.blackbox.outputs import Batch, Layout
+from quincunx.audit.blackbox.sampler import Raised
 from quincunx.errors import DataError
 
 NAN = float("nan")

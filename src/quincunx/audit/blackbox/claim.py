@@ -2,7 +2,7 @@
 
 An event S that has probability at least p under one input and at most q under the other, q < p, is a two-point world:
 every standard of the library says what the smallest intensity of that world is. A claim below it is refuted. See
-blackbox.md.
+challenge.md.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from quincunx.audit.outputs import Floats
-from quincunx.audit.score import scores
+from quincunx.audit.blackbox.outputs import Floats
+from quincunx.audit.blackbox.score import scores
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, float_near, precision
@@ -77,7 +77,7 @@ class Claim(ABC):
 
     @abstractmethod
     def weigh(self, p_low: float, q_high: float) -> Weighed:
-        """The claim against an event with P(S) ≥ p_low and P'(S) ≤ q_high. Certified: see blackbox.md."""
+        """The claim against an event with P(S) ≥ p_low and P'(S) ≤ q_high. Certified: see challenge.md."""
 
     @abstractmethod
     def scores(self, p: Floats, q: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quincunx import noise
-from quincunx.audit.sampler import Sampler
+from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.mechanisms import DiscreteLaplace, Exponential, Laplace, PermuteAndFlip, RandomizedResponse
 from quincunx.spec.standard import Pure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quincunx.audit.sampler import Raised, Sampler, shown
+from quincunx.audit.blackbox.sampler import Raised, Sampler, shown
 from quincunx.errors import DataError, ParameterError
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from quincunx.audit.interval import lower, upper
+from quincunx.audit.blackbox.interval import lower, upper
 from quincunx.errors import ParameterError
 
 RISKS = [Fraction(1, 2), Fraction(1, 20), Fraction(1, 10**6), Fraction(1, 10**30)]

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quincunx.audit.cells import Bins
-from quincunx.audit.claim import Claim
-from quincunx.audit.events import Effort, Event, Tally, _roof, choose, counted, shortlist
-from quincunx.audit.features import partitions
-from quincunx.audit.outputs import Batch, Layout
+from quincunx.audit.blackbox.cells import Bins
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.events import Effort, Event, Tally, _roof, choose, counted, shortlist
+from quincunx.audit.blackbox.features import partitions
+from quincunx.audit.blackbox.outputs import Batch, Layout
 from quincunx.mechanisms import Gaussian
 
 CLAIMS = ["epsilon=1", "epsilon=1, delta=0.01", "rho=0.5", "mu=1", "tv=0.5", "kl=1", "epsilon=1, alpha=2"]

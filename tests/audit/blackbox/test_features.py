@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quincunx.audit.cells import Bins, Cells, Joint, Labels
-from quincunx.audit.features import bits, partitions
-from quincunx.audit.outputs import Batch, Layout
+from quincunx.audit.blackbox.cells import Bins, Cells, Joint, Labels
+from quincunx.audit.blackbox.features import bits, partitions
+from quincunx.audit.blackbox.outputs import Batch, Layout
 
 
 def found(first: object, second: object) -> dict[str, Cells]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.audit.sampler import Raised
+from quincunx.audit.blackbox.sampler import Raised
 from quincunx.errors import DataError
 
 Floats = NDArray[np.float64]

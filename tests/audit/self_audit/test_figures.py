@@ -11,7 +11,7 @@ import pytest
 from quincunx.audit import self_audit
 from quincunx.audit.self_audit.running import stated
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +57,9 @@ def test_tight_pure_claims_are_reached_to_nine_tenths(kept: dict[str, Any]) -> N
 CLAIMED = ("ε = 0.1", "ε = 0.5", "ε = 1", "ε = 2")
 
 
-def test_each_mechanism_had_ten_million_draws(kept: dict[str, Any]) -> None:
-    """Of all its entries and both sides together; estimates are post-processing of randomized response."""
+def test_each_mechanism_had_ten_million_draws_on_each_side(kept: dict[str, Any]) -> None:
+    """In one of its entries at least; estimates are post-processing of randomized response."""
     entries = self_audit.claims()
     for name in {name for entry in entries.values() for name in entry.covers} - {"Estimate"}:
-        drawn = sum(2 * each["samples"] for each in kept["claims"] if name in entries[each["name"]].covers)
-        assert drawn >= 9_999_000, name
+        drawn = max(each["samples"] for each in kept["claims"] if name in entries[each["name"]].covers)
+        assert drawn == 10**7, name

@@ -11,7 +11,7 @@ import pytest
 
 from quincunx import mechanisms
 from quincunx.audit import self_audit
-from quincunx.audit.claim import Claim
+from quincunx.audit.blackbox.claim import Claim
 from quincunx.audit.self_audit import additive, catalogue, statistics
 from quincunx.audit.self_audit.entry import FEWEST, QUICK, Entry, in_bulk, one_at_a_time
 from quincunx.audit.self_audit.outcome import GOAL

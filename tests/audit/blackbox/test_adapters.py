@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from quincunx.audit.adapters import diffprivlib, function, opendp, opendp_claim
-from quincunx.audit.blackbox import challenge
-from quincunx.audit.claim import Claim
+from quincunx.audit.blackbox.challenge import challenge
+from quincunx.audit.blackbox.claim import Claim
 from quincunx.errors import ParameterError
 
 # A record whose x is 0 or 100, beside one that is fixed; the targets are 0.

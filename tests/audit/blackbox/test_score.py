@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quincunx.audit.claim import least
-from quincunx.audit.score import scores
+from quincunx.audit.blackbox.claim import least
+from quincunx.audit.blackbox.score import scores
 from quincunx.spec.standard import KL, TV, ZCDP, Approximate, Divergence, GaussianDP, Pure, Renyi, Standard, Tradeoff
 
 CLOSE = [

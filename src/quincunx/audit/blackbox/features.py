@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from quincunx.audit.cells import Bins, Cells, Feature, bins, joint, labels
-from quincunx.audit.outputs import Batch, Floats
+from quincunx.audit.blackbox.cells import Bins, Cells, Feature, bins, joint, labels
+from quincunx.audit.blackbox.outputs import Batch, Floats
 
 _FINE: Final = 256
 _COARSE: Final = 24

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quincunx.audit.cells import Bins, Cells, Joint, Labels, bins, joint, labels
-from quincunx.audit.outputs import Batch
-from quincunx.audit.sampler import Raised
+from quincunx.audit.blackbox.cells import Bins, Cells, Joint, Labels, bins, joint, labels
+from quincunx.audit.blackbox.outputs import Batch
+from quincunx.audit.blackbox.sampler import Raised
 
 NAN = float("nan")
 

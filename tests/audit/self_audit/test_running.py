@@ -109,11 +109,13 @@ def honest(patch: pytest.MonkeyPatch) -> None:
 
 
 def always_best(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(PermuteAndFlip, "_pick", lambda _, scores: int(noise.choice([3 * score for score in scores])))
+    picks: Any = lambda _, scores, count: noise.choice([3 * score for score in scores], size=count)  # noqa: E731
+    patch.setattr(PermuteAndFlip, "_picks", picks)
 
 
 def sharper(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Exponential, "_pick", lambda _, scores: int(noise.choice([4 * scores[0], 0])))
+    picks: Any = lambda _, scores, count: noise.choice([4 * scores[0], 0], size=count)  # noqa: E731
+    patch.setattr(Exponential, "_picks", picks)
 
 
 def no_noise(patch: pytest.MonkeyPatch) -> None:
@@ -249,7 +251,7 @@ def test_an_unknown_name_is_refused() -> None:
 
 
 def test_a_mechanism_that_raises_is_an_error_with_its_name() -> None:
-    from tests.audit.test_self_catalogue import entry
+    from tests.audit.self_audit.test_catalogue import entry
 
     def broken(*_: object) -> Any:
         raise ZeroDivisionError("gone")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from quincunx.audit.blackbox import challenge
-from quincunx.audit.claim import Claim
-from quincunx.audit.sampler import Sampler
+from quincunx.audit.blackbox.challenge import challenge
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -22,7 +22,7 @@ from quincunx.mechanisms import (
     RandomizedResponse,
 )
 from quincunx.noise.testing import KeyedBits
-from tests.audit.samplers import bulk, flipped, selected, tight
+from tests.audit.blackbox.samplers import bulk, flipped, selected, tight
 
 EPSILONS = ["0.1", "0.5", "1", "2"]
 
@@ -107,10 +107,10 @@ def test_both_probabilities_are_bounded_as_often_as_stated(full: bool) -> None:
 
 def test_without_the_split_the_same_test_would_raise_false_alarms() -> None:
     """A control: testing on the samples that chose the event refutes true claims, so the test above can fail."""
-    from quincunx.audit import interval
-    from quincunx.audit.events import Effort, choose, counted, shortlist
-    from quincunx.audit.features import partitions
-    from quincunx.audit.outputs import Layout
+    from quincunx.audit.blackbox import interval
+    from quincunx.audit.blackbox.events import Effort, choose, counted, shortlist
+    from quincunx.audit.blackbox.features import partitions
+    from quincunx.audit.blackbox.outputs import Layout
 
     claim, alarms, runs, risk = Claim.parse("epsilon=0"), 0, 60, Fraction(1, 5)
     rng = np.random.default_rng(1)

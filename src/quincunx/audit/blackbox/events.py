@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.audit.cells import Cells, Mask
-from quincunx.audit.claim import Claim
-from quincunx.audit.outputs import Batch, Floats
+from quincunx.audit.blackbox.cells import Cells, Mask
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.outputs import Batch, Floats
 
 Counts = NDArray[np.int64]
 # Ways to cut that go on to the second look, for each direction.

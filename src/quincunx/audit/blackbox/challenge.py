@@ -2,7 +2,7 @@
 
 The samples of both inputs are divided. The first part says which events to look at, the second which of them promises
 most, the rest, which nobody has looked at, tests it with Clopper–Pearson bounds. The bounds hold with the stated
-confidence whatever the mechanism is: see blackbox.md. The idea is that of Ding et al. 2018 (StatDP), Bichsel et al.
+confidence whatever the mechanism is: see challenge.md. The idea is that of Ding et al. 2018 (StatDP), Bichsel et al.
 2021 (DP-Sniper) and, for single events, Gilbert and McMillan 2018.
 """
 
@@ -20,13 +20,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.audit import interval
-from quincunx.audit.claim import Claim
-from quincunx.audit.events import Effort, Event, choose, counted, shortlist
-from quincunx.audit.features import partitions
-from quincunx.audit.finding import Finding, Report
-from quincunx.audit.outputs import Layout
-from quincunx.audit.sampler import Raised, Sampler, shown
+from quincunx.audit.blackbox import interval
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.events import Effort, Event, choose, counted, shortlist
+from quincunx.audit.blackbox.features import partitions
+from quincunx.audit.blackbox.finding import Finding, Report
+from quincunx.audit.blackbox.outputs import Layout
+from quincunx.audit.blackbox.sampler import Raised, Sampler, shown
 from quincunx.errors import DataError, ParameterError
 from quincunx.noise.testing import key_of, keyed
 from quincunx.numbers import positive_integer, rational

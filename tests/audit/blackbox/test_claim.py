@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import quincunx as qx
-from quincunx.audit.claim import Claim, LossClaim, StandardClaim, Weighed, least
+from quincunx.audit.blackbox.claim import Claim, LossClaim, StandardClaim, Weighed, least
 from quincunx.errors import ParameterError
 from quincunx.mechanisms import DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
 from quincunx.numbers import Log

@@ -12,9 +12,9 @@ import pytest
 
 import quincunx as qx
 from quincunx import noise
-from quincunx.audit.blackbox import challenge, run
-from quincunx.audit.claim import Claim
-from quincunx.audit.sampler import Sampler
+from quincunx.audit.blackbox.challenge import challenge, run
+from quincunx.audit.blackbox.claim import Claim
+from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.errors import DataError, ParameterError
 from quincunx.mechanisms import (
     DiscreteLaplace,
@@ -24,7 +24,7 @@ from quincunx.mechanisms import (
 )
 from quincunx.noise.testing import KeyedBits, key_of, keyed
 from quincunx.spec.standard import Pure
-from tests.audit.samplers import bulk
+from tests.audit.blackbox.samplers import bulk
 
 
 @pytest.mark.parametrize("attempt", range(20))
@@ -77,7 +77,7 @@ def test_each_standard_is_tested_and_broken(stream: KeyedBits) -> None:
         (exact, Gaussian(sigma="1.2").loss, 0.9),
     ]
     for right, wrong, share in cases:
-        held, broken = (challenge(sampler, pair, claim, samples=50_000) for claim in (right, wrong))
+        held, broken = (challenge(sampler, pair, claim, samples=100_000) for claim in (right, wrong))
         assert held.verdict == "not refuted", right
         assert share < held.tightness <= 1, right
         assert broken.verdict == "refuted", wrong
