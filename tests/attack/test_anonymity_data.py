@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 from quincunx.attack.mondrian import mondrian
+from tests import benches
 from tests.attack.test_mondrian import check
 from tests.chart.reading import check_readable
 from tests.real import real_data
@@ -22,14 +22,7 @@ FILES = {"adult": ("persons", "adult.data"), "massachusetts": ("persons", "ma201
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    path = Path(__file__).parents[2] / "bench" / "anonymity.py"
-    found = importlib.util.spec_from_file_location("anonymity_bench", path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[found.name] = module
-    found.loader.exec_module(module)
-    return module
+    return benches.bench("anonymity")
 
 
 @pytest.fixture(scope="module", params=list(FILES))

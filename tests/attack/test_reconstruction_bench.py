@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests import benches
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
-    found = importlib.util.spec_from_file_location("bench_reconstruction", ROOT / "bench" / "reconstruction.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[found.name] = module
-    found.loader.exec_module(module)
-    return module
+    return benches.bench("reconstruction")
 
 
 def test_both_solvers_find_a_small_column(bench: ModuleType) -> None:

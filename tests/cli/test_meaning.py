@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from quincunx.cli.meaning import meaning
 from quincunx.meaning import explain
 from quincunx.mechanisms import Gaussian, Laplace
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import Specification, standard, unit
+from tests.meaning.guarantees import spec
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command("meaning")(meaning)
@@ -22,17 +23,6 @@ EXAMPLE = ("--epsilon", "1", "--prior", "0.1", "--unit", "replace")
 def run(*arguments: str, **more: Any) -> tuple[int, str, str]:
     result = CliRunner().invoke(app, [*arguments], env={"COLUMNS": "80", "NO_COLOR": "1"}, **more)
     return result.exit_code, result.stdout, result.stderr
-
-
-def spec(**blocks: Any) -> Specification:
-    given_ = {
-        "domain": domain.Histogram(cells=2),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": 1,
-    }
-    return Specification(**{**given_, **blocks})
 
 
 def test_the_example_of_the_issue() -> None:

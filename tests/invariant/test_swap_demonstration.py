@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tests import benches
 from tests.chart.reading import check_readable, texts
 from tests.real import real_data
 
@@ -25,14 +24,7 @@ def public_files() -> None:
 
 @pytest.fixture(scope="module")
 def demonstration() -> ModuleType:
-    path = ROOT / "bench" / "swap_demonstration.py"
-    found = importlib.util.spec_from_file_location("swap_demonstration", path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[found.name] = module
-    found.loader.exec_module(module)
-    return module
+    return benches.bench("swap_demonstration")
 
 
 def made_up(demonstration: ModuleType) -> object:

@@ -6,32 +6,22 @@ must have a known cause.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from quincunx.numbers import Ball, ball, precision
+from tests import benches
 
 ROOT = Path(__file__).parents[2]
 
 
-def _loaded() -> ModuleType:
-    found = importlib.util.spec_from_file_location("agreement", ROOT / "bench" / "agreement.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-agreement = _loaded()
+agreement = benches.bench("agreement")
 STORED: dict[str, Any] = json.loads((ROOT / "tests" / "fixtures" / "agreement.json").read_text(encoding="utf-8"))
 FIGURES: dict[str, dict[str, Any]] = STORED["figures"]
 # Every count at every δ is in the report; here each case has all counts at one δ, and all δ at one count.

@@ -28,22 +28,12 @@ from quincunx.meaning import (
 )
 from quincunx.mechanisms import DiscreteGaussian, Gaussian, Laplace
 from quincunx.numbers import Log, ball, precision
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import domain, standard, unit
+from tests.meaning.guarantees import spec
 
 HUGE = "1e400"
 TINY = "1e-400"
 LAPLACE = Laplace(scale=1).loss
-
-
-def spec(**blocks: Any) -> Specification:
-    given = {
-        "domain": domain.Histogram(cells=2),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": 1,
-    }
-    return Specification(**{**given, **blocks})
 
 
 # Intensities beyond every float.

@@ -13,20 +13,10 @@ from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import Loss
 from quincunx.meaning import Meaning, best_attack, explain, groups, odds, posterior_bounds, sentence, vacuous_from
 from quincunx.mechanisms import Gaussian, Laplace, RandomizedResponse
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import scope, standard, unit
+from tests.meaning.guarantees import spec
 
 LAPLACE, GAUSSIAN = Laplace(scale=1).loss, Gaussian(sigma=4).loss
-
-
-def spec(**blocks: Any) -> Specification:
-    given_ = {
-        "domain": domain.Histogram(cells=2),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": 1,
-    }
-    return Specification(**{**given_, **blocks})
 
 
 CASES: list[tuple[str, Any, dict[str, Any]]] = [

@@ -11,20 +11,10 @@ from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import GaussianLaw, Loss, StatedLaw
 from quincunx.meaning import Group, best_attack, groups, posterior_bounds, vacuous_from
 from quincunx.mechanisms import DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import domain, scope, standard, unit
+from tests.meaning.guarantees import spec
 
 LAPLACE = Laplace(scale=1).loss
-
-
-def spec(**blocks: Any) -> Specification:
-    given_ = {
-        "domain": domain.Histogram(cells=2),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": 1,
-    }
-    return Specification(**{**given_, **blocks})
 
 
 def test_pure_bounds_grow_as_k_epsilon() -> None:

@@ -16,7 +16,8 @@ from quincunx.meaning import Odds, odds, posterior_bounds, relative_risk
 from quincunx.meaning.odds import times
 from quincunx.mechanisms import Laplace, RandomizedResponse
 from quincunx.numbers import Log
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import Specification, domain
+from tests.meaning import guarantees
 
 from ..spec.small_worlds import just_within, random_mechanism
 
@@ -24,14 +25,7 @@ PRIORS = [Fraction(0), Fraction(1, 1000), Fraction(1, 10), Fraction(1, 2), Fract
 
 
 def spec(**blocks: Any) -> Specification:
-    given_ = {
-        "domain": domain.Histogram(cells=2),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": Log(3),
-    }
-    return Specification(**{**given_, **blocks})
+    return guarantees.spec(**{"intensity": Log(3), **blocks})
 
 
 @pytest.mark.parametrize("prior", PRIORS)

@@ -18,22 +18,12 @@ from quincunx.finite import Mechanism
 from quincunx.meaning import Posterior, describe, posterior_bounds, sentence
 from quincunx.mechanisms import DiscreteLaplace, RandomizedResponse
 from quincunx.numbers import Log, float_above
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import domain, scope, standard, unit
+from tests.meaning.guarantees import spec
 
 from ..spec.small_worlds import just_within, random_mechanism
 
 PRIORS = [Fraction(1, 10), Fraction(1, 2), Fraction(999, 1000), Fraction(1, 10**6)]
-
-
-def spec(**blocks: Any) -> Specification:
-    given_ = {
-        "domain": domain.Histogram(cells=["yes", "no"]),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": 1,
-    }
-    return Specification(**{**given_, **blocks})
 
 
 # The figures and their closed forms.

@@ -15,8 +15,9 @@ from quincunx.loss import GaussianLaw, LatticeLaw, Loss
 from quincunx.meaning import Attack, best_attack, error_curve
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
 from quincunx.numbers import Log
-from quincunx.spec import Specification, domain, scope, standard, unit
+from quincunx.spec import Specification, standard
 from quincunx.spec.order import rounded_up
+from tests.meaning import guarantees
 
 from ..spec.small_worlds import blended, random_mechanism
 
@@ -25,14 +26,7 @@ LEVELS = [Fraction(0), Fraction(1, 100), Fraction(1, 20), Fraction(1, 4), Fracti
 
 
 def spec(**blocks: Any) -> Specification:
-    given_ = {
-        "domain": domain.Histogram(cells=2),
-        "scope": scope.Everything(),
-        "unit": unit.Replace(),
-        "standard": standard.Pure(),
-        "intensity": Log(3),
-    }
-    return Specification(**{**given_, **blocks})
+    return guarantees.spec(**{"intensity": Log(3), **blocks})
 
 
 def every_test(p: Law, q: Law) -> list[tuple[Fraction, Fraction]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.attack.programs import Floats, closest_point
+from quincunx.attack.programs import closest_point, numbers
 from quincunx.errors import DataError
 
 Bits = NDArray[np.int64]
@@ -18,7 +18,7 @@ def reconstruct(questions: object, answers: object) -> Bits:
     elsewhere. answers: a number for each question. The bits are the corners nearest to the x in [0, 1]^n that
     minimises Σ |answer − question·x|, a linear program.
     """
-    asked, told = _numbers(questions, "questions", 2), _numbers(answers, "answers", 1)
+    asked, told = numbers(questions, "questions", 2), numbers(answers, "answers", 1)
     if 0 in asked.shape or len(asked) != len(told):
         got = f"{len(asked)} questions about {asked.shape[1]} people, {len(told)} answers"
         raise DataError("expected people, and one answer for each question", where="reconstruct", got=got)
@@ -26,14 +26,3 @@ def reconstruct(questions: object, answers: object) -> Bits:
         hint = "1 where the question is about the person, 0 elsewhere."
         raise DataError("expected questions of zeros and ones", where="questions", hint=hint)
     return (closest_point(asked, told) > 0.5).astype(np.int64)
-
-
-def _numbers(values: object, where: str, dimensions: int) -> Floats:
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("expected numbers", where=where, got=type(values).__name__) from None
-    if found.ndim != dimensions or not np.isfinite(found).all():
-        got = f"{found.ndim} dimensions" if found.ndim != dimensions else "numbers that are not finite"
-        raise DataError(f"expected finite numbers in {dimensions} dimensions", where=where, got=got)
-    return found

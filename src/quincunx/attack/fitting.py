@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quincunx.attack.consistent import Floats, Ints, Reconstruction, consistent
-from quincunx.attack.programs import closest_counts
+from quincunx.attack.programs import closest_counts, numbers
 from quincunx.errors import DataError
 from quincunx.numbers import positive, positive_integer
 
@@ -19,7 +18,7 @@ def reconstruct_block(rows: object, counts: object, *, shares: object = None) ->
     beforehand, in any unit, alike if not given; they decide the guess, and nothing else.
     """
     asked = _rows(rows)
-    told = _array(counts, "counts", 1)
+    told = numbers(counts, "counts", 1)
     if len(told) != len(asked):
         raise DataError("expected one count for each row", where="counts", got=f"{len(told)} for {len(asked)} rows")
     if (told < 0).any() or (told != np.rint(told)).any():
@@ -43,7 +42,7 @@ def fit_block(
     It minimises Σ|count − row·x|/scale − Σ x·ln share over whole numbers x ≥ 0 with Σx = people: the most probable one
     where the noise is Laplace noise of that scale and shares are known, the closest one without shares.
     """
-    asked, told = _rows(rows), _array(counts, "counts", 1)
+    asked, told = _rows(rows), numbers(counts, "counts", 1)
     if len(told) != len(asked):
         raise DataError("expected one count for each row", where="counts", got=f"{len(told)} for {len(asked)} rows")
     kinds, size = asked.shape[1], positive_integer(people, "people")
@@ -53,7 +52,7 @@ def fit_block(
 
 
 def _rows(rows: object) -> Ints:
-    found = _array(rows, "rows", 2)
+    found = numbers(rows, "rows", 2)
     if 0 in found.shape or not np.isin(found, (0, 1)).all():
         hint = "1 where the count includes the kind of person, 0 elsewhere."
         raise DataError("expected rows of zeros and ones", where="rows", got=f"shape {found.shape}", hint=hint)
@@ -63,20 +62,9 @@ def _rows(rows: object) -> Ints:
 def _shares(shares: object, kinds: int) -> Floats:
     if shares is None:
         return np.ones(kinds)
-    found = _array(shares, "shares", 1)
+    found = numbers(shares, "shares", 1)
     if found.shape != (kinds,) or (found <= 0).any():
         got = f"{found.size} for {kinds} kinds"
         raise DataError("expected one share above 0 for each kind of person", where="shares", got=got)
     # Products of many small shares must not vanish.
     return np.asarray(found / found.mean())
-
-
-def _array(values: object, where: str, dimensions: int) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("expected numbers", where=where, got=type(values).__name__) from None
-    if found.ndim != dimensions or not np.isfinite(found).all():
-        got = f"{found.ndim} dimensions" if found.ndim != dimensions else "numbers that are not finite"
-        raise DataError(f"expected finite numbers in {dimensions} dimensions", where=where, got=got)
-    return found

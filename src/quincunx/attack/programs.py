@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import UnavailableError, VerificationError
+from quincunx.errors import DataError, UnavailableError, VerificationError
 
 Floats = NDArray[np.float64]
 # How far primal and dual objective may lie apart, as a share of one plus the objective.
@@ -26,6 +26,18 @@ class Solved:
     values: Floats
     prices: Floats
     objective: float
+
+
+def numbers(values: object, where: str, dimensions: int) -> Floats:
+    """What a caller gave as an array of finite numbers, or why it is none."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("expected numbers", where=where, got=type(values).__name__) from None
+    if found.ndim != dimensions or not np.isfinite(found).all():
+        got = f"{found.ndim} dimensions" if found.ndim != dimensions else "numbers that are not finite"
+        raise DataError(f"expected finite numbers in {dimensions} dimensions", where=where, got=got)
+    return found
 
 
 def closest_point(matrix: Floats, target: Floats) -> Floats:

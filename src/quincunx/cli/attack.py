@@ -10,8 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from quincunx.cli.output import AsJson, console, print_json, reports_errors
-from quincunx.errors import ParameterError
+from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +58,7 @@ def run(
     """
     from quincunx import attack
 
-    folder = None if out is None else _made(out)
+    folder = None if out is None else made(out)
     chosen = [each for each, _ in attack.names()] if name == ALL else [name]
     shown, collected = console(), []
     for place, each in enumerate(chosen):
@@ -77,16 +76,6 @@ def run(
         print_json(collected if name == ALL else collected[0])
     elif folder is None:
         typer.echo("hint: --out FOLDER writes the pictures.", err=True)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        hint = "Name a folder that exists or can be made."
-        got = type(error).__name__
-        raise ParameterError("this is no folder to write to", where="--out", got=got, hint=hint) from None
-    return folder
 
 
 def _tell(out: Console, story: Story) -> None:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from quincunx.cli.output import AsJson, console, print_json, reports_errors, shown_below
+from quincunx.cli.output import AsJson, console, made, print_json, reports_errors, shown_below
 from quincunx.errors import ParameterError, QuincunxError, VerificationError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def audit_self(
     if quick and full:
         hint = "Choose one; without either a million draws are made."
         raise ParameterError("these two exclude each other", where="--quick, --full", got="both", hint=hint)
-    folder = None if out is None else _folder(out)
+    folder = None if out is None else made(out)
     samples = self_audit.QUICK if quick else self_audit.FULL if full else self_audit.DEFAULT
     report = self_audit.run(
         samples=samples, only=only, processes=min(2, os.cpu_count() or 1), progress=_progress(as_json)
@@ -131,18 +131,6 @@ def _table(*headings: str) -> Table:
 def _short(count: int) -> str:
     scale, letter = next(((scale, letter) for scale, letter in _SCALES if count >= scale), (1, ""))
     return f"{count / scale:.4g}{letter}"
-
-
-def _folder(out: str) -> Path:
-    """The folder, made before hours are spent."""
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        hint = "Name a folder that exists or can be made."
-        got = type(error).__name__
-        raise ParameterError("this is no folder to write to", where="--out", got=got, hint=hint) from None
-    return folder
 
 
 def _written(report: SelfReport, folder: Path) -> list[Path]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
-from quincunx.cli.output import AsJson, console, print_json, reports_errors
-from quincunx.errors import ParameterError
+from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -56,13 +55,7 @@ def pictures() -> dict[str, Chart]:
 
 
 def _write(charts: Mapping[str, Chart], folder: Path) -> list[Path]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        hint = "Name a folder that exists or can be made."
-        got = type(error).__name__
-        raise ParameterError("this is no folder to write to", where="--out", got=got, hint=hint) from None
-    return [chart.write(folder / name) for name, chart in charts.items()]
+    return [chart.write(made(folder) / name) for name, chart in charts.items()]
 
 
 def _systems_picture() -> Chart:

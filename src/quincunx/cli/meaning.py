@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 from quincunx.cli.expression import ExpressionError, read
-from quincunx.cli.output import AsJson, console, print_json, reports_errors
+from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 from quincunx.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
@@ -166,13 +166,7 @@ def _as_option(error: ParameterError) -> ParameterError:
 
 
 def _write(found: Meaning, folder: Path) -> list[Path]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        hint = "Name a folder that exists or can be made."
-        got = type(error).__name__
-        raise ParameterError("this is no folder to write to", where="--out", got=got, hint=hint) from None
-    return [chart.write(folder / f"{name}.svg") for name, chart in found.charts().items()]
+    return [chart.write(made(folder) / f"{name}.svg") for name, chart in found.charts().items()]
 
 
 def _show(out: Console, found: Meaning) -> None:

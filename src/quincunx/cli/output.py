@@ -7,12 +7,13 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, NoReturn, ParamSpec
 
 import typer
 from rich.console import Console
 
-from quincunx.errors import QuincunxError
+from quincunx.errors import ParameterError, QuincunxError
 
 P = ParamSpec("P")
 
@@ -45,6 +46,17 @@ def _shown(value: float, digits: int, rounding: str) -> str:
     exact = Decimal(repr(value))
     rounded = exact.quantize(Decimal((0, (1,), exact.adjusted() - digits + 1)), rounding=rounding)
     return f"{rounded.normalize():f}" if 1e-4 <= value < 1e9 else f"{rounded.normalize()}"
+
+
+def made(folder: str | Path) -> Path:
+    """The folder to write to, made if it is missing: before anything is computed for it."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "Name a folder that exists or can be made."
+        got = type(error).__name__
+        raise ParameterError("this is no folder to write to", where="--out", got=got, hint=hint) from None
+    return Path(folder)
 
 
 def fail(error: QuincunxError, *, as_json: bool) -> NoReturn:
