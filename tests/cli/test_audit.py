@@ -13,6 +13,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from quincunx.cli.audit import app as audit
+from quincunx.noise.testing import KeyedBits
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 app.add_typer(audit, name="audit")
@@ -66,8 +67,9 @@ class Box:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a module of its own; forgotten afterwards."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: KeyedBits) -> Iterator[Path]:
+    """A folder with a module of its own, forgotten afterwards; what its mechanisms draw can be repeated."""
+    assert stream.injected
     (tmp_path / "audited.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "broken_module.py").write_text("1 / 0\n", encoding="utf-8")
     (tmp_path / "needy_module.py").write_text("import a_module_that_is_not_there\n", encoding="utf-8")
