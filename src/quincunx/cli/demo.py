@@ -166,7 +166,7 @@ def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> N
     if keep is None:
         _command(out, "init trial")
     _command(out, f"sql {(keep or Path('trial')) / 'plan.toml'} '{_NEXT}' --spend 0.02")
-    _command(out, "meaning --rho 1/2 --prior 1/10 --unit add-remove --about presence --outside 0.001")
+    _command(out, "meaning --epsilon 1 --prior 1/10 --unit replace")
     _command(out, "attack run linkage")
     _command(out, "audit self --quick")
 
