@@ -1,4 +1,8 @@
-"""What every test may use: a repeatable stream named after the test, and the option `--full`."""
+"""What every test may use: a repeatable stream named after the test, and the three sizes of a run.
+
+Without an option a run is what a newcomer can afford. `--ci` adds what is marked `ci` and uses larger counts where a
+test asks for them; `--full` uses the largest.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,30 @@ settings.load_profile("house")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="larger counts in statistical and enumeration tests")
+    parser.addoption("--ci", action="store_true", help="also what is marked `ci`, and the counts of CI")
+    parser.addoption("--full", action="store_true", help="all that --ci runs, with the largest counts")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "ci: too long for a newcomer's run; runs with --ci or --full")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not (config.getoption("--ci") or config.getoption("--full")):
+        longer = [item for item in items if item.get_closest_marker("ci")]
+        items[:] = [item for item in items if not item.get_closest_marker("ci")]
+        config.hook.pytest_deselected(items=longer)
+
+
+@pytest.fixture
+def ci(request: pytest.FixtureRequest) -> bool:
+    """Whether the counts of CI were asked for, or larger ones."""
+    return bool(request.config.getoption("--ci") or request.config.getoption("--full"))
 
 
 @pytest.fixture
 def full(request: pytest.FixtureRequest) -> bool:
-    """Whether larger counts were asked for."""
+    """Whether the largest counts were asked for."""
     return bool(request.config.getoption("--full"))
 
 
