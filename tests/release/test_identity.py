@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from quincunx.release import Session
-from quincunx.release.identity import canonical, public_digest
+from quincunx.release.identity import public_digest
 from quincunx.spec.unit import AddRemove
+from quincunx.table.canonical import value
 from quincunx.table.source import Table
 from tests.release.world import REGIONS, session, tables, visits
 
@@ -117,9 +120,6 @@ def test_confidence_analyst_and_total_do_not_count() -> None:
 
 
 def test_numbers_and_their_texts_are_told_apart() -> None:
-    from datetime import date, datetime
-    from fractions import Fraction
-
     different = [Fraction(1, 2), "1/2", 1, "1", True, None, date(2024, 1, 1), datetime(2024, 1, 1), "2024-01-01"]
-    texts = [repr(canonical(value)) for value in different]
+    texts = [repr(value(each)) for each in different]
     assert len(set(texts)) == len(texts)

@@ -18,7 +18,7 @@ from quincunx.release.answer import Answer
 from quincunx.release.asking import Engine, Kept
 from quincunx.release.books import Books
 from quincunx.release.explanation import Cost, Explanation, output_errors, plan_words
-from quincunx.release.identity import public_digest
+from quincunx.release.identity import fact, public_digest
 from quincunx.release.pricing import Budgeted, Priced
 from quincunx.release.publish import publish
 from quincunx.release.words import noises
@@ -222,7 +222,7 @@ class Desk:
             version=self.version,
             specification=given.specification,
             cost=0,
-            asked=facts.identity(planned, self.public),
+            asked=fact(planned, self.public),
         )
         found = asking.kept(self.books, question, self.analyst, lambda: facts.encode(planned, self.engine.run(planned)))
         left = self.books.left(self.analyst)

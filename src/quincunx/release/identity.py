@@ -10,20 +10,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from datetime import date
-from enum import Enum
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from quincunx.release.pricing import Priced
+from quincunx import mechanisms
+from quincunx.release.pricing import Noise, Priced, Selector
 from quincunx.release.stored import law_name
+from quincunx.table.canonical import Json, node, number, part, value
 from quincunx.table.measure import Program
 from quincunx.table.schema import Schema, TableSchema
 from quincunx.table.source import Table
 
 # Raised when planning or drawing changes its meaning, so that an old answer is never taken for a new question.
 PLANNER: Final = 1
+# Mechanism → its tag and what fixes its law. Neither a tag nor a name is ever changed.
+_MECHANISMS: Final[Mapping[type, tuple[str, tuple[str, ...]]]] = {
+    mechanisms.DiscreteLaplace: ("DiscreteLaplace", ("scale", "sensitivity", "step")),
+    mechanisms.DiscreteGaussian: ("DiscreteGaussian", ("sigma2", "sensitivity2", "step", "coordinates")),
+    mechanisms.Gaussian: ("Gaussian", ("sigma2", "sensitivity2", "step")),
+    mechanisms.Laplace: ("Laplace", ("scale", "sensitivity", "step")),
+    mechanisms.PartitionSelection: ("PartitionSelection", ("epsilon", "delta")),
+    mechanisms.ThresholdSelection: ("ThresholdSelection", ("noise", "groups", "people", "bits", "delta")),
+}
 
 
 def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
@@ -31,24 +39,30 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
     program = priced.program
     query = program.query
     table = _table(program, schema)
-    plan = {
+    plan: Json = {
         "planner": PLANNER,
-        "rows": canonical(query.rows),
-        "keys": [canonical(key.expression) for key in query.keys],
-        "measures": canonical(program.measures),
-        "selection": canonical(program.selection),
+        "rows": query.rows.canonical(),
+        "keys": [key.expression.canonical() for key in query.keys],
+        "measures": [measure.canonical() for measure in program.measures],
+        "selection": part(program.selection),
     }
     return {
-        "plan": json.dumps(plan, sort_keys=True, separators=(",", ":")),
+        "plan": _text(plan),
         "table": table.name,
-        "limits": _text(canonical(table.limits)),
-        "bounds": _text({column.name: canonical(column.bounds) for column in table.columns}),
-        "types": _text({column.name: [column.type, canonical(column.step)] for column in table.columns}),
-        "keys": _text([canonical(key.values) for key in query.keys]),
+        "limits": _text(table.limits.canonical()),
+        "bounds": _text({column.name: _pair(column.bounds) for column in table.columns}),
+        "types": _text({column.name: [column.type, number(column.step)] for column in table.columns}),
+        "keys": _text([None if key.values is None else [value(each) for each in key.values] for key in query.keys]),
         "public": public,
-        "noise": _text([[law_name(noise), canonical(noise)] for noise in priced.noise]),
-        "selection": _text(canonical(priced.selection)),
+        "noise": _text([[law_name(noise), _mechanism(noise)] for noise in priced.noise]),
+        "selection": _text(None if priced.selection is None else _mechanism(priced.selection)),
     }
+
+
+def fact(program: Program, public: str) -> dict[str, object]:
+    """An exact fact for the ledger's key: what is computed, on which declarations. Nothing comes from the data."""
+    written: Json = [program.query.canonical(), [measure.canonical() for measure in program.measures]]
+    return {"invariant": _text(written), "public": public}
 
 
 def public_digest(tables: Mapping[str, Table]) -> str:
@@ -57,29 +71,23 @@ def public_digest(tables: Mapping[str, Table]) -> str:
     return hashlib.sha256(_text(digests).encode("utf-8")).hexdigest()
 
 
-def canonical(value: Any) -> Any:
-    """A value of the plan as JSON: dataclasses by their class and fields, numbers with decimals and dates marked."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, {field.name: canonical(getattr(value, field.name)) for field in fields(value)}]
-    if isinstance(value, Fraction):
-        return {"number": str(value)}
-    if isinstance(value, date):
-        return {type(value).__name__: value.isoformat()}
-    if isinstance(value, tuple | list):
-        return [canonical(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): canonical(item) for key, item in value.items()}
-    return value.value if isinstance(value, Enum) else value
+def _mechanism(mechanism: Noise | Selector) -> Json:
+    tag, names = _MECHANISMS[type(mechanism)]
+    given = {name: getattr(mechanism, name) for name in names}
+    return node(tag, **{name: _parameter(each) for name, each in given.items()})
 
 
-def canonical_text(value: Any) -> str:
-    """`canonical` as text."""
-    return _text(canonical(value))
+def _parameter(given: Noise | Fraction | int | None) -> Json:
+    return value(given) if given is None or isinstance(given, Fraction | int) else _mechanism(given)
 
 
-def _text(value: object) -> str:
+def _pair(bounds: tuple[Fraction, Fraction] | None) -> Json:
+    return None if bounds is None else [number(end) for end in bounds]
+
+
+def _text(written: Json) -> str:
     # One text for each part: a ledger limits how deep a question may be nested.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return json.dumps(written, sort_keys=True, separators=(",", ":"))
 
 
 def _table(program: Program, schema: Schema) -> TableSchema:

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from quincunx.errors import DataError, ParameterError, QueryError, QuincunxError
 from quincunx.release.column import Column, decimals, exact_decimal
-from quincunx.release.identity import canonical_text
 from quincunx.release.stored import value_in, value_out
 from quincunx.release.toml import placed
 from quincunx.spec.scope import Everything, Invariants, Scope
@@ -64,11 +63,6 @@ def program(text: str, schema: Schema) -> Program:
         return plan(query, Schema(tables=tables, unit=schema.unit), 1)
     except QuincunxError as error:
         raise placed(error, "invariants") from None
-
-
-def identity(planned: Program, public: str) -> dict[str, object]:
-    """The fact for the ledger's key: what is computed, on which declarations. Nothing of it comes from the data."""
-    return {"invariant": canonical_text([planned.query, planned.measures]), "public": public}
 
 
 def encode(planned: Program, exact: Any) -> dict[str, Any]:

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
+
+from quincunx.table import canonical
+from quincunx.table.canonical import Json
 
 # What a literal or a key may be; a number with decimals is a Fraction, never a float.
 Value: TypeAlias = bool | int | Fraction | str | date | datetime | None
@@ -26,6 +29,8 @@ class Expression:
     every number other than NULL keeps; None where none is proved. step: every number is meant as a whole multiple of
     it, so that sums are taken on that lattice; None where nothing is known.
     """
+
+    tag: ClassVar[str]
 
     type: str
     nullable: bool = True
@@ -43,6 +48,20 @@ class Expression:
         """Whether both bounds are proved."""
         return self.low is not None and self.high is not None
 
+    def canonical(self) -> Json:
+        """What names the expression in a ledger: its tag, what is proved of it, and its own parts."""
+        facts: dict[str, Json] = {
+            "type": self.type,
+            "nullable": self.nullable,
+            "low": canonical.number(self.low),
+            "high": canonical.number(self.high),
+            "step": canonical.number(self.step),
+        }
+        return canonical.node(self.tag, **facts, **self._own())
+
+    def _own(self) -> dict[str, Json]:
+        return {}
+
     def walk(self) -> Iterator[Expression]:
         """This expression and everything in it, outermost first."""
         yield self
@@ -58,22 +77,37 @@ class Expression:
 class Column(Expression):
     """A column of the relation below."""
 
+    tag: ClassVar[str] = "Column"
+
     name: str
+
+    def _own(self) -> dict[str, Json]:
+        return {"name": self.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal(Expression):
     """A constant that was written in the question."""
 
+    tag: ClassVar[str] = "Literal"
+
     value: Value
+
+    def _own(self) -> dict[str, Json]:
+        return {"value": canonical.value(self.value)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Expression):
-    """An operator of `operators.py` applied to arguments."""
+    """An operator of `operators.py` applied to arguments. The operator's name is part of what names a question."""
+
+    tag: ClassVar[str] = "Call"
 
     operator: str
     arguments: tuple[Expression, ...]
+
+    def _own(self) -> dict[str, Json]:
+        return {"operator": self.operator, "arguments": [each.canonical() for each in self.arguments]}
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -87,11 +121,21 @@ class Call(Expression):
 class Measured(Expression):
     """The published value of the query's aggregate number `index`. Above the aggregation only."""
 
+    tag: ClassVar[str] = "Measured"
+
     index: int
+
+    def _own(self) -> dict[str, Json]:
+        return {"index": self.index}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupKey(Expression):
     """The value of the query's key number `index`. Above the aggregation only."""
 
+    tag: ClassVar[str] = "GroupKey"
+
     index: int
+
+    def _own(self) -> dict[str, Json]:
+        return {"index": self.index}

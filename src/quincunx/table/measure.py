@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
+from quincunx.table import canonical
+from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression
 from quincunx.table.plan import Query
 
@@ -24,11 +26,18 @@ class Vector:
     2^bits; 0 where every weight is proved to be one (v is a unit vector by the unit of protection itself).
     """
 
+    tag: ClassVar[str] = "Vector"
+
     kind: Literal["rows", "people"]
     norm: Literal[1, 2]
     bound2: Fraction
     bits: int
     where: Expression | None = None
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        bound2, where = canonical.number(self.bound2), canonical.part(self.where)
+        return canonical.node(self.tag, kind=self.kind, norm=self.norm, bound2=bound2, bits=self.bits, where=where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +52,8 @@ class Measure:
     the results of neighbouring datasets under the unit of protection.
     """
 
+    tag: ClassVar[str] = "Measure"
+
     vector: Vector
     argument: Expression | None
     where: Expression | None
@@ -53,6 +64,22 @@ class Measure:
     centre: int
     fraction: int
     sensitivity2: Fraction
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        return canonical.node(
+            self.tag,
+            vector=self.vector.canonical(),
+            argument=canonical.part(self.argument),
+            where=canonical.part(self.where),
+            counts=self.counts,
+            step=canonical.number(self.step),
+            low=self.low,
+            high=self.high,
+            centre=self.centre,
+            fraction=self.fraction,
+            sensitivity2=canonical.number(self.sensitivity2),
+        )
 
     @property
     def unit(self) -> Fraction:
@@ -70,11 +97,20 @@ class Selection:
     in lattice units is 2^bits times as long. Keys for which nobody votes are in no result.
     """
 
+    tag: ClassVar[str] = "Selection"
+
     norm: Literal[1, 2]
     groups: int
     bits: int
     people: int
     sensitivity2: Fraction
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        moved = canonical.number(self.sensitivity2)
+        return canonical.node(
+            self.tag, norm=self.norm, groups=self.groups, bits=self.bits, people=self.people, sensitivity2=moved
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,10 @@ row by itself; there is no other node, so a question that cannot be typed as the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
+from quincunx.table import canonical
+from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression, Value
 
 
@@ -17,23 +19,42 @@ from quincunx.table.expression import Expression, Value
 class Scan:
     """All rows of one private table that have an owner: rows whose unit key is NULL are dropped."""
 
+    tag: ClassVar[str] = "Scan"
+
     table: str
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        return canonical.node(self.tag, table=self.table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """The rows of `source` for which `condition` is true; neither false nor NULL."""
 
+    tag: ClassVar[str] = "Filter"
+
     source: Relation
     condition: Expression
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        return canonical.node(self.tag, source=self.source.canonical(), condition=self.condition.canonical())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """Each row of `source` with new columns, computed from that row alone. The owner of a row stays its owner."""
 
+    tag: ClassVar[str] = "Project"
+
     source: Relation
     columns: tuple[tuple[str, Expression], ...]
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        columns = [[name, expression.canonical()] for name, expression in self.columns]
+        return canonical.node(self.tag, source=self.source.canonical(), columns=columns)
 
 
 Relation: TypeAlias = Scan | Filter | Project
@@ -47,9 +68,16 @@ class Key:
     are dropped. None: the keys are unknown and must be selected privately.
     """
 
+    tag: ClassVar[str] = "Key"
+
     name: str
     expression: Expression
     values: tuple[Value, ...] | None
+
+    def canonical(self) -> Json:
+        """What names it in a ledger, its public values included."""
+        values = None if self.values is None else [canonical.value(each) for each in self.values]
+        return canonical.node(self.tag, name=self.name, expression=self.expression.canonical(), values=values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,26 +88,48 @@ class Aggregate:
     NULL left out; "people" counts the different units of protection. where: the condition of FILTER.
     """
 
+    tag: ClassVar[str] = "Aggregate"
+
     kind: Literal["count", "sum", "mean", "people"]
     argument: Expression | None = None
     where: Expression | None = None
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        argument, where = canonical.part(self.argument), canonical.part(self.where)
+        return canonical.node(self.tag, kind=self.kind, argument=argument, where=where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """A published column: an expression over `Measured` and `GroupKey` nodes."""
 
+    tag: ClassVar[str] = "Output"
+
     name: str
     expression: Expression
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        return canonical.node(self.tag, name=self.name, expression=self.expression.canonical())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordering:
     """One expression of ORDER BY, over published values."""
 
+    tag: ClassVar[str] = "Ordering"
+
     expression: Expression
     descending: bool
     nulls_first: bool
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        expression = self.expression.canonical()
+        return canonical.node(
+            self.tag, expression=expression, descending=self.descending, nulls_first=self.nulls_first
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +139,8 @@ class Query:
     Every aggregate that occurs anywhere, also only in HAVING or ORDER BY, is in `aggregates`, is charged and is noised.
     """
 
+    tag: ClassVar[str] = "Query"
+
     rows: Relation
     keys: tuple[Key, ...]
     aggregates: tuple[Aggregate, ...]
@@ -97,6 +149,20 @@ class Query:
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+
+    def canonical(self) -> Json:
+        """What names all of it in a ledger, what comes after the noise included."""
+        return canonical.node(
+            self.tag,
+            rows=self.rows.canonical(),
+            keys=[each.canonical() for each in self.keys],
+            aggregates=[each.canonical() for each in self.aggregates],
+            outputs=[each.canonical() for each in self.outputs],
+            having=canonical.part(self.having),
+            order=[each.canonical() for each in self.order],
+            limit=self.limit,
+            offset=self.offset,
+        )
 
     @property
     def known_keys(self) -> bool:

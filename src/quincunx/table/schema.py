@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table import canonical
+from quincunx.table.canonical import Json
 from quincunx.table.expression import Value
 
 
@@ -34,9 +37,15 @@ class Limits:
     kind. They bound by weighting, so no row is cut.
     """
 
+    tag: ClassVar[str] = "Limits"
+
     rows: int | None = None
     groups: int | None = None
     per_group: int | None = None
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        return canonical.node(self.tag, rows=self.rows, groups=self.groups, per_group=self.per_group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,8 @@
-"""Chains of Project and Filter become one Scan with one condition, by substitution."""
+"""Chains of Project and Filter become one Scan with one condition, by substitution.
+
+What says nothing is left out, so that equal questions are one: a condition that is TRUE, and the argument of a count
+that is never NULL because a row without it belongs to nobody.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from quincunx.errors import QueryError
-from quincunx.table.expression import Call, Column, Expression
-from quincunx.table.plan import Filter, Project, Relation, Scan
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.expression import Call, Column, Expression, Literal
+from quincunx.table.plan import Aggregate, Filter, Project, Relation, Scan
 from quincunx.table.rules.draft import Draft
 
 # Columns that are built from columns can double in size at each level; a question this large is not meant.
@@ -59,15 +64,25 @@ def merge(draft: Draft) -> Draft:
     if rows.condition is not None:
         source = Filter(source=source, condition=rows.condition)
     keys = tuple(replace(key, expression=rows.inline(key.expression)) for key in query.keys)
-    aggregates = tuple(
-        replace(
-            each,
-            argument=None if each.argument is None else rows.inline(each.argument),
-            where=None if each.where is None else rows.inline(each.where),
-        )
-        for each in query.aggregates
-    )
+    aggregates = tuple(_inlined(each, rows, draft.schema.unit) for each in query.aggregates)
     return replace(draft, query=replace(query, rows=source, keys=keys, aggregates=aggregates))
+
+
+def _inlined(aggregate: Aggregate, rows: _Rows, unit: AddRemove | Replace) -> Aggregate:
+    argument = None if aggregate.argument is None else rows.inline(aggregate.argument)
+    where = None if aggregate.where is None else rows.inline(aggregate.where)
+    if aggregate.kind == "count" and isinstance(argument, Column) and argument.name.lower() in _owner(unit):
+        argument = None
+    return replace(aggregate, argument=argument, where=None if _true(where) else where)
+
+
+def _owner(unit: AddRemove | Replace) -> list[str]:
+    """The columns that say whose a row is; a row in which one of them is NULL is not read."""
+    return [name.lower() for name in (unit.key, unit.per.column if unit.per else None) if name is not None]
+
+
+def _true(condition: Expression | None) -> bool:
+    return isinstance(condition, Literal) and condition.value is True
 
 
 def _rows(relation: Relation) -> _Rows:
@@ -77,7 +92,7 @@ def _rows(relation: Relation) -> _Rows:
         case Filter():
             below = _rows(relation.source)
             condition = below.inline(relation.condition)
-            return replace(below, condition=_both(below.condition, condition))
+            return below if _true(condition) else replace(below, condition=_both(below.condition, condition))
         case Project():
             below = _rows(relation.source)
             columns = {name.lower(): below.inline(expression) for name, expression in relation.columns}
