@@ -85,6 +85,14 @@ def test_every_part_of_the_declaration_counts(change: dict[str, Any]) -> None:
         assert key(one) != key(other)
 
 
+def test_how_texts_are_read_counts_for_questions_that_read_them() -> None:
+    shorter = changed(region={"keys": list(REGIONS), "length": 100})
+    plain = "SELECT COUNT(*) AS n FROM visits WHERE age > 30"
+    with session(tables=changed()) as one, session(tables=shorter) as other:
+        assert key(one) != key(other)
+        assert key(one, plain) == key(other, plain)
+
+
 def test_spend_and_delta_count() -> None:
     with session() as asked:
         assert key(asked, spend=1) == key(asked, spend="1.0") != key(asked, spend=2)

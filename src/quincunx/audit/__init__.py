@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from quincunx.audit.gap import Gap
     from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
     from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
+    from quincunx.audit.tables.hostile import Hostility, hostile
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
@@ -25,6 +26,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "Counterexample": ("quincunx.audit.statistic", "Counterexample"),
     "Finding": ("quincunx.audit.blackbox.finding", "Finding"),
     "Gap": ("quincunx.audit.gap", "Gap"),
+    "Hostility": ("quincunx.audit.tables.hostile", "Hostility"),
     "Kind": ("quincunx.audit.statistic", "Kind"),
     "Pair": ("quincunx.audit.tables", "Pair"),
     "Piece": ("quincunx.audit.tables", "Piece"),
@@ -35,6 +37,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "Violation": ("quincunx.audit.tables", "Violation"),
     "adapters": ("quincunx.audit.adapters", None),
     "challenge": ("quincunx.audit.blackbox.challenge", "challenge"),
+    "hostile": ("quincunx.audit.tables.hostile", "hostile"),
     "replay": ("quincunx.audit.tables", "replay"),
     "replay_statistic": ("quincunx.audit.statistic", "replay_statistic"),
     "run": ("quincunx.audit.blackbox.challenge", "run"),
@@ -48,6 +51,7 @@ __all__ = [
     "Counterexample",
     "Finding",
     "Gap",
+    "Hostility",
     "Kind",
     "Pair",
     "Piece",
@@ -58,6 +62,7 @@ __all__ = [
     "Violation",
     "adapters",
     "challenge",
+    "hostile",
     "replay",
     "replay_statistic",
     "run",

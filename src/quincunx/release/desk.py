@@ -222,7 +222,7 @@ class Desk:
             version=self.version,
             specification=given.specification,
             cost=0,
-            asked=fact(planned, self.public),
+            asked=fact(planned, self.schema, self.public),
         )
         found = asking.kept(self.books, question, self.analyst, lambda: facts.encode(planned, self.engine.run(planned)))
         left = self.books.left(self.analyst)

@@ -7,7 +7,6 @@ from quincunx.spec import Specification
 from quincunx.spec.domain import Tables
 from quincunx.spec.scope import Everything, Scope
 from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.schema import Schema, TableSchema
 
 
@@ -32,9 +31,9 @@ def domain(schema: Schema) -> Tables:
         raise SpecificationError("there is no private table, so there is nothing to protect", where="tables", hint=hint)
     if len(private) == 1:
         # Names are compared without case in SQL, and exactly in a specification: the unit's spelling stands.
-        spelled = {name.lower(): name for name in _identifying(schema.unit)}
+        spelled = {name.lower(): name for name in schema.unit.columns}
         return Tables(columns=[(spelled.get(c.name.lower(), c.name), c.type) for c in private[0].columns])
-    shared = [_shared(name, private) for name in _identifying(schema.unit)]
+    shared = [_shared(name, private) for name in schema.unit.columns]
     names = {name.lower() for name, _ in shared}
     rest = [
         (f"{table.name}.{column.name}", column.type)
@@ -43,10 +42,6 @@ def domain(schema: Schema) -> Tables:
         if column.name.lower() not in names
     ]
     return Tables(columns=[*shared, *rest])
-
-
-def _identifying(unit: AddRemove | Replace) -> list[str]:
-    return [name for name in (unit.key, unit.per.column if unit.per else None) if name is not None]
 
 
 def _shared(name: str, tables: list[TableSchema]) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from quincunx import mechanisms
 from quincunx.release.pricing import Noise, Priced, Selector
 from quincunx.release.stored import law_name
 from quincunx.table.canonical import Json, node, number, part, value
-from quincunx.table.measure import Program
+from quincunx.table.measure import Program, columns_read
 from quincunx.table.schema import Schema, TableSchema
 from quincunx.table.source import Table
 
@@ -47,6 +47,7 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
         "selection": part(program.selection),
     }
     return {
+        **_read(program, schema, table),
         "plan": _text(plan),
         "table": table.name,
         "limits": _text(table.limits.canonical()),
@@ -59,10 +60,21 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
     }
 
 
-def fact(program: Program, public: str) -> dict[str, object]:
+def fact(program: Program, schema: Schema, public: str) -> dict[str, object]:
     """An exact fact for the ledger's key: what is computed, on which declarations. Nothing comes from the data."""
     written: Json = [program.query.canonical(), [measure.canonical() for measure in program.measures]]
-    return {"invariant": _text(written), "public": public}
+    return {"invariant": _text(written), "public": public} | _read(program, schema, _table(program, schema))
+
+
+def _read(program: Program, schema: Schema, table: TableSchema) -> dict[str, object]:
+    """How the columns are scanned whose scan has a tag of its own; nothing for the others, whose keys are older.
+
+    text/2: a text that is not of the table's encoding, or longer than declared, is NULL.
+    """
+    used = columns_read(program) | {name.lower() for name in schema.unit.columns}
+    texts = [column for column in table.columns if column.type == "text" and column.name.lower() in used]
+    tags: Json = {column.name: ["text/2", column.length, table.encoding] for column in texts}
+    return {"read": _text(tags)} if texts else {}
 
 
 def public_digest(tables: Mapping[str, Table]) -> str:

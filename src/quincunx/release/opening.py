@@ -52,7 +52,13 @@ def blamed(error: QuincunxError, plan: PlanFile) -> QuincunxError:
 
 def _table(entry: TableEntry) -> Table:
     try:
-        return Table(str(entry.source), limits=entry.limits, columns=entry.columns, public=entry.public)
+        return Table(
+            str(entry.source),
+            limits=entry.limits,
+            columns=entry.columns,
+            public=entry.public,
+            encoding=entry.encoding,
+        )
     except QuincunxError as error:
         raise placed(error, _nearest(error, entry).place) from None
 
@@ -63,7 +69,7 @@ def _nearest(error: QuincunxError, entry: TableEntry) -> Node:
     for name in entry.columns:
         if _names(error, name):
             return node.child("columns").child(name)
-    for part in ("limits", "source", "columns"):
+    for part in ("limits", "source", "columns", "encoding"):
         if part in node.value and part in error.where.lower():
             return node.child(part)
     if "source" in node.value and any(word in error.what for word in ("file", "read", "source")):

@@ -19,11 +19,11 @@ from quincunx.release.toml import Node, read_toml
 from quincunx.spec.intensity import number
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.declaration import FIELDS
 
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")
 _SPEC: Final = ("unit", "standard", "intensity", "invariants")
-_COLUMN: Final = ("type", "bounds", "step", "keys")
 _ENTRY: Final = ("name", "sql", "spend", "share", "within", "delta", "tidy")
 _WAYS: Final = ("spend", "share", "within")
 _NAME: Final = re.compile(r"[\w][\w .-]{0,99}")
@@ -33,12 +33,13 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """[tables.NAME] as written: source (absolute path), limits, columns, public; `node` knows the lines."""
+    """[tables.NAME] as written: source (absolute path), limits, columns, public, encoding; `node` knows the lines."""
 
     source: Path
     limits: Mapping[str, int]
     columns: Mapping[str, Mapping[str, Any]]
     public: bool
+    encoding: str | None
     node: Node
 
 
@@ -196,7 +197,7 @@ def _budgets(node: Node) -> dict[str, object]:
 
 
 def _table(node: Node, file: Path) -> TableEntry:
-    parts = node.members(("source", "public", "limits", "columns"))
+    parts = node.members(("source", "public", "limits", "columns", "encoding"))
     if "source" not in parts:
         raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
     limits = parts["limits"].members(("rows", "groups", "per_group")) if "limits" in parts else {}
@@ -204,12 +205,13 @@ def _table(node: Node, file: Path) -> TableEntry:
         limit.expect(int)
     columns = parts["columns"].members() if "columns" in parts else {}
     for column in columns.values():
-        column.members(_COLUMN)
+        column.members(FIELDS)
     return TableEntry(
         source=file.absolute().parent / parts["source"].text(),
         limits={name: limit.value for name, limit in limits.items()},
         columns={name: column.value for name, column in columns.items()},
         public=parts["public"].flag() if "public" in parts else False,
+        encoding=parts["encoding"].text() if "encoding" in parts else None,
         node=node,
     )
 

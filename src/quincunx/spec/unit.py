@@ -45,6 +45,11 @@ class _People(Unit):
         object.__setattr__(self, "per", Per.read(per))
         object.__setattr__(self, "group", positive_integer(group, f"{where}(group)"))
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that say whose a row is: the key, and that of the period; none where each row is a person."""
+        return tuple(name for name in (self.key, self.per.column if self.per else None) if name is not None)
+
     def check(self, domain: Domain) -> None:
         where = type(self).__name__
         if isinstance(domain, Finite):
@@ -53,8 +58,8 @@ class _People(Unit):
         if self.key is not None and domain.ordered:
             hint = "In a vector each position is one person; use key=None, or an unordered domain."
             raise SpecificationError("a key has no meaning on an ordered domain", where=where, hint=hint)
-        for column in (self.key, self.per.column if self.per else None):
-            if column is not None and domain.column(column) is None:
+        for column in self.columns:
+            if domain.column(column) is None:
                 hint = "Declare it in the domain's columns."
                 raise SpecificationError(f"the domain has no column {column!r}", where=where, hint=hint)
         if self.per is not None:

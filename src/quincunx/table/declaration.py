@@ -13,10 +13,10 @@ from typing import Final
 from quincunx.errors import DataError, InputError
 from quincunx.numbers import positive, positive_integer, rational
 from quincunx.table.expression import NUMBERS, Value
-from quincunx.table.schema import Limits
+from quincunx.table.schema import MAX_LENGTH, Limits
 
 TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
-_FIELDS: Final = ("type", "bounds", "step", "keys")
+FIELDS: Final = ("type", "bounds", "step", "keys", "length")
 _LIMITS: Final = ("rows", "groups", "per_group")
 # More public keys than this in one column are not meant.
 MAX_KEYS: Final = 1_000_000
@@ -30,6 +30,7 @@ class Declaration:
     bounds: tuple[Fraction, Fraction] | None = None
     step: Fraction | None = None
     keys: tuple[object, ...] | str | None = None
+    length: int | None = None
 
 
 def read_limits(given: Mapping[str, object]) -> Limits:
@@ -55,6 +56,8 @@ def distinct_names(names: Sequence[object], where: str) -> list[str]:
     for name in names:
         if not isinstance(name, str) or not name:
             raise DataError("a column's name must be a text", where=where, got=type(name).__name__)
+        if not is_unicode(name):
+            raise DataError("a column's name is not Unicode", where=where, got=ascii(name)[:60], hint="Rename it.")
         if name.lower() in seen:
             hint = "Rename one of them; names are compared without case."
             raise DataError(f"two columns are called {name!r}", where=where, got=seen[name.lower()], hint=hint)
@@ -62,12 +65,17 @@ def distinct_names(names: Sequence[object], where: str) -> list[str]:
     return list(seen.values())
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written as UTF-8: Python's own may hold lone surrogates, which are no characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _declaration(name: str, given: object) -> Declaration:
     where = f"columns.{name}"
     if not isinstance(given, Mapping):
-        hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …}, each optional.'
+        hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …, "length": …}, each optional.'
         raise DataError("expected a mapping", where=where, got=type(given).__name__, hint=hint)
-    _known(given, _FIELDS, where)
+    _known(given, FIELDS, where)
     kind = given.get("type")
     if kind is not None and kind not in TYPES:
         raise DataError("unknown type", where=f"{where}.type", got=repr(kind), hint=f"Choose among {', '.join(TYPES)}.")
@@ -77,7 +85,18 @@ def _declaration(name: str, given: object) -> Declaration:
         bounds=_bounds(given.get("bounds"), f"{where}.bounds"),
         step=None if step is None else positive(step, f"{where}.step"),
         keys=_listed(given.get("keys"), f"{where}.keys"),
+        length=_length(given.get("length"), f"{where}.length"),
     )
+
+
+def _length(given: object, where: str) -> int | None:
+    if given is None:
+        return None
+    length = positive_integer(given, where)
+    if length > MAX_LENGTH:
+        hint = f"Declare at most {MAX_LENGTH:,}; a longer text is NULL."
+        raise DataError("too long", where=where, got=f"{length:,} bytes", hint=hint)
+    return length
 
 
 def _bounds(given: object, where: str) -> tuple[Fraction, Fraction] | None:
@@ -118,6 +137,9 @@ def check_numbers(name: str, kind: str, declared: Declaration) -> None:
         part = "bounds" if declared.bounds is not None else "step"
         hint = f"Leave {part} out, or declare a type: integer or decimal."
         raise DataError(f"only numbers have {part}", where=where, got=f"a column of type {kind}", hint=hint)
+    if kind != "text" and declared.length is not None:
+        hint = "Leave length out, or declare the type: text."
+        raise DataError("only texts have a length", where=where, got=f"a column of type {kind}", hint=hint)
     if kind == "integer" and declared.bounds is not None and ceil(declared.bounds[0]) > floor(declared.bounds[1]):
         raise DataError("no whole number lies between the bounds", where=f"{where}.bounds")
 
@@ -155,6 +177,8 @@ def _integer(key: object, where: str) -> Value:
 def _text(key: object, _where: str) -> Value:
     if not isinstance(key, str):
         raise TypeError
+    if not is_unicode(key):
+        raise ValueError
     return key
 
 

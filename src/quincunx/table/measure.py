@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 
 from quincunx.table import canonical
 from quincunx.table.canonical import Json
-from quincunx.table.expression import Expression
-from quincunx.table.plan import Query
+from quincunx.table.expression import Column, Expression
+from quincunx.table.plan import Filter, Query, Scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,3 +143,17 @@ class Program:
     statistics: tuple[Statistic, ...]
     selection: Selection | None
     biases: tuple[str, ...]
+
+
+def columns_read(program: Program) -> frozenset[str]:
+    """The names of the columns that the program reads, in lower case; those that say whose a row is are not counted."""
+    rows, query = program.query.rows, program.query
+    parts: list[Expression | None] = [key.expression for key in query.keys]
+    while not isinstance(rows, Scan):
+        parts += [rows.condition] if isinstance(rows, Filter) else [each for _, each in rows.columns]
+        rows = rows.source
+    for measure in program.measures:
+        parts += [measure.argument, measure.where, measure.vector.where]
+    return frozenset(
+        node.name.lower() for part in parts if part is not None for node in part.walk() if isinstance(node, Column)
+    )

@@ -127,9 +127,7 @@ class Ordering:
     def canonical(self) -> Json:
         """What names it in a ledger."""
         expression = self.expression.canonical()
-        return canonical.node(
-            self.tag, expression=expression, descending=self.descending, nulls_first=self.nulls_first
-        )
+        return canonical.node(self.tag, expression=expression, descending=self.descending, nulls_first=self.nulls_first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table import canonical
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Value
+
+# How many bytes of UTF-8 a text may have where nothing is declared, and what may be declared at most.
+LENGTH: Final = 65_536
+MAX_LENGTH: Final = 131_072
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +23,7 @@ class ColumnSchema:
 
     type: integer, decimal, text, date, timestamp or boolean. bounds: values are clipped to [low, high] where they are
     read. step: the lattice on which the column's sums are taken, in the column's unit. keys: the public values, the
-    only ones that GROUP BY publishes; None: unknown.
+    only ones that GROUP BY publishes; None: unknown. length: of texts, in bytes of UTF-8; a longer one is NULL.
     """
 
     name: str
@@ -27,6 +31,7 @@ class ColumnSchema:
     bounds: tuple[Fraction, Fraction] | None = None
     step: Fraction | None = None
     keys: tuple[Value, ...] | None = None
+    length: int = LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +55,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSchema:
-    """One table: private ones have limits and the unit's key, public ones are anyone's to read."""
+    """One table: private ones have limits and the unit's key, public ones are anyone's to read.
+
+    encoding: of a CSV file that is not UTF-8.
+    """
 
     name: str
     columns: tuple[ColumnSchema, ...]
     limits: Limits = Limits()
     public: bool = False
+    encoding: str | None = None
 
     def column(self, name: str) -> ColumnSchema | None:
         """The column of this name; names are compared without case, as SQL does."""

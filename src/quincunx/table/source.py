@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -12,6 +13,7 @@ from sqlglot import exp
 
 from quincunx.errors import DataError, SpecificationError, UnavailableError
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table import files, frames
 from quincunx.table.declaration import (
     Declaration,
     check_numbers,
@@ -20,13 +22,15 @@ from quincunx.table.declaration import (
     read_keys,
     read_limits,
 )
+from quincunx.table.encoding import read_encoding
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.keys import normal, python_value
-from quincunx.table.engines.piece import DIALECT, cast, decimal_parts
+from quincunx.table.engines.piece import DIALECT, cast
 from quincunx.table.engines.scan import inside, read
 from quincunx.table.expression import Value
-from quincunx.table.origin import Origin, find, type_of
-from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table.origin import Origin
+from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table.storage import decimal_parts, type_of
 
 __all__ = ["Table", "public_digest", "schema"]
 
@@ -37,13 +41,15 @@ class Table:
 
     source: a pandas or Polars frame (also lazy), an Arrow table, a DuckDB relation, or the path of a Parquet or CSV
     file. limits: how much of one person may count in a question: rows, groups, per_group. columns: name →
-    {"type", "bounds", "step", "keys"}, each optional. public: anyone may read it; it has no limits.
+    {"type", "bounds", "step", "keys", "length"}, each optional. public: anyone may read it; it has no limits. encoding:
+    of a CSV file that is not UTF-8: latin-1, windows-1252 or utf-16. Opening reads no private row.
     """
 
     origin: Origin
     limits: Limits
     columns: Mapping[str, Declaration]
     public: bool
+    encoding: str | None
     notes: tuple[str, ...]
 
     def __init__(
@@ -53,9 +59,16 @@ class Table:
         limits: Mapping[str, object] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
         public: bool = False,
+        encoding: str | None = None,
     ) -> None:
-        declared = read_columns(columns or {})
-        origin, notes = find(source, {name: each.type for name, each in declared.items()})
+        declared, coded = read_columns(columns or {}), read_encoding(encoding)
+        if isinstance(source, str | Path):
+            origin, notes = files.find(Path(source), coded)
+        elif coded is not None:
+            hint = "Leave encoding out: a frame holds characters already."
+            raise DataError("only CSV files have an encoding", where="Table.encoding", got=coded, hint=hint)
+        else:
+            origin, notes = frames.find(source, {name: each.type for name, each in declared.items()})
         known = {name.lower() for name, _ in origin.fields}
         for name in declared:
             if name.lower() not in known:
@@ -68,6 +81,7 @@ class Table:
         object.__setattr__(self, "limits", read_limits(limits or {}))
         object.__setattr__(self, "columns", declared)
         object.__setattr__(self, "public", public)
+        object.__setattr__(self, "encoding", coded)
         object.__setattr__(self, "notes", notes)
 
     def __repr__(self) -> str:
@@ -85,7 +99,9 @@ class Table:
         for column, each in zip(self._columns(name), self._declarations(), strict=True):
             keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
             columns.append(replace(column, keys=keys))
-        return TableSchema(name=name, columns=tuple(columns), limits=self.limits, public=self.public)
+        return TableSchema(
+            name=name, columns=tuple(columns), limits=self.limits, public=self.public, encoding=self.encoding
+        )
 
     def _declarations(self) -> list[Declaration]:
         declared = {column.lower(): each for column, each in self.columns.items()}
@@ -103,7 +119,8 @@ class Table:
                 if low > high:
                     where = f"{name}.columns.{column}.bounds"
                     raise DataError("no value of the column lies between the bounds", where=where, got=storage)
-            found.append(ColumnSchema(name=column, type=kind, bounds=each.bounds, step=each.step))
+            length = LENGTH if each.length is None else each.length
+            found.append(ColumnSchema(name=column, type=kind, bounds=each.bounds, step=each.step, length=length))
         return found
 
     def values(self, name: str) -> list[Value]:
@@ -114,8 +131,8 @@ class Table:
             hint = "Name a column of a public table."
             raise DataError(f"no public column {name!r}", where="Table.values", hint=hint)
         storage = dict(self.origin.fields)[found.name]
-        select = exp.select(exp.alias_(normal(read(found, storage)).sql, "v")).from_(self.origin.relation())
-        return [python_value(row[0]) for row in self._rows(select)]
+        select = exp.select(exp.alias_(normal(read(found, storage)).sql, "v"))
+        return [python_value(row[0]) for row in self._rows(select, [found.name])]
 
     def digest(self) -> str:
         """SHA-256 of the visible columns and all rows of a public table, in their order."""
@@ -125,16 +142,16 @@ class Table:
         storage = dict(self.origin.fields)
         chosen = [exp.alias_(cast(read(each, storage[each.name]).sql, "VARCHAR"), each.name) for each in described]
         hashed = hashlib.sha256(repr([(each.name, each.type) for each in described]).encode())
-        for row in self._rows(exp.select(*chosen).from_(self.origin.relation())):
+        for row in self._rows(exp.select(*chosen), [each.name for each in described]):
             hashed.update(repr(row).encode())
         return hashed.hexdigest()
 
-    def _rows(self, select: exp.Select) -> list[tuple[Any, ...]]:
+    def _rows(self, select: exp.Select, names: Sequence[str]) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] | None = None
-        connection = connect(self.origin.paths)
+        connection = connect(self.origin.paths, folders=self.origin.folders)
         try:
-            self.origin.attach(connection)
-            rows = connection.execute(select.sql(dialect=DIALECT)).fetchall()
+            with self.origin.reading(connection, names) as relation:
+                rows = connection.execute(select.from_(relation).sql(dialect=DIALECT)).fetchall()
         except duckdb.Error:
             rows = None
         finally:
@@ -164,9 +181,7 @@ def public_digest(tables: Mapping[str, Table]) -> str:
 
 def _check_unit(table: TableSchema, unit: AddRemove | Replace) -> None:
     period = None if unit.per is None else unit.per.column
-    for name in (unit.key, period):
-        if name is None:
-            continue
+    for name in unit.columns:
         column = table.column(name)
         if column is None:
             hint = "Name the column that identifies a person; a column of objects needs a declared type."

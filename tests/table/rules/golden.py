@@ -31,6 +31,9 @@ CASES: dict[str, list[tuple[str, int, AddRemove | Replace, Limits]]] = {
             Limits(rows=3),
         ),
     ],
+    "growth": [
+        ("SELECT COUNT(*) AS n FROM visits WHERE UPPER(region) || 'x' = 'Y'", 1, PERSON, Limits(rows=3)),
+    ],
     "split": [
         (
             "SELECT COUNT(*) AS n, COUNT(age) AS c, SUM(age) AS s, AVG(age) AS m, COUNT(DISTINCT person) AS p "

@@ -27,8 +27,10 @@ _SETTINGS: Final = {
 }
 
 
-def connect(paths: Sequence[str] = (), threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """A private connection in memory that can read `paths` only; its settings are locked."""
+def connect(
+    paths: Sequence[str] = (), threads: int | None = None, *, folders: Sequence[str] = ()
+) -> duckdb.DuckDBPyConnection:
+    """A private connection in memory that can read `paths`, and what lies in `folders`; its settings are locked."""
     connection = duckdb.connect(":memory:")
     for name, value in _SETTINGS.items():
         connection.execute(f"SET {name} = ?", [value])
@@ -36,6 +38,7 @@ def connect(paths: Sequence[str] = (), threads: int | None = None) -> duckdb.Duc
         connection.execute("SET threads = ?", [threads])
     # The order matters: once external access is off, nothing can be allowed any more.
     connection.execute("SET allowed_paths = ?", [list(paths)])
+    connection.execute("SET allowed_directories = ?", [list(folders)])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection

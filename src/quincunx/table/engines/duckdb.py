@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.result import Result
 from quincunx.table.engines.scan import read
 from quincunx.table.engines.statement import Source, Statement, owners, statement
-from quincunx.table.measure import Program
+from quincunx.table.measure import Program, columns_read
 from quincunx.table.plan import Filter, Scan
 from quincunx.table.schema import Schema
 
@@ -37,7 +38,8 @@ class DuckDB:
         self._tables = {name.lower(): table for name, table in tables.items()}
         self._schema = schema
         paths = [path for table in tables.values() for path in table.origin.paths]
-        self._connection = connect(paths, threads)
+        folders = [folder for table in tables.values() for folder in table.origin.folders]
+        self._connection = connect(paths, threads, folders=folders)
 
     def __enter__(self) -> DuckDB:
         return self
@@ -53,16 +55,21 @@ class DuckDB:
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
-        return self._statement(program)[0].sql
+        source, _ = self._source(program)
+        return statement(program, source).sql
 
     def run(self, program: Program) -> Result:
         """The exact measures of a program. Every number in the result is private."""
-        written, table = self._statement(program)
+        source, table = self._source(program)
+        written = statement(program, source)
         columns: dict[str, NDArray[Any]] | None = None
         try:
             cursor = self._connection.cursor()
             try:
-                columns = _fetched(cursor, written, table)
+                with table.origin.reading(cursor, source.names) as relation:
+                    if relation != source.relation:
+                        written = statement(program, replace(source, relation=relation))
+                    columns = _fetched(cursor, written)
             finally:
                 cursor.close()
         except KeyboardInterrupt:
@@ -78,10 +85,6 @@ class DuckDB:
             )
         return _result(program, columns)
 
-    def _statement(self, program: Program) -> tuple[Statement, Table]:
-        source, table = self._source(program)
-        return statement(program, source), table
-
     def _source(self, program: Program) -> tuple[Source, Table]:
         """Where the rows of a program come from; replay adds the world of each row to its owner."""
         rows = program.query.rows
@@ -92,10 +95,13 @@ class DuckDB:
         if declared is None or declared.public:
             raise QueryError("the engine runs questions on private tables", where="duckdb", got=scan.table)
         storage = {name.lower(): kind for name, kind in table.origin.fields}
-        columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in declared.columns}
-        unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in declared.columns}
+        names = table.origin.needed([*columns_read(program), *self._schema.unit.columns])
+        chosen = [each for each in declared.columns if each.name in names]
+        columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in chosen}
+        unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in chosen}
         source = Source(
-            relation=table.origin.relation(),
+            relation=table.origin.relation(names),
+            names=tuple(names),
             columns=columns,
             owners=owners(self._schema.unit, unclipped),
             once=table.origin.once,
@@ -103,9 +109,8 @@ class DuckDB:
         return source, table
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement, table: Table) -> dict[str, NDArray[Any]]:
+def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:
     """All columns of the result: numbers as they are, keys as Python objects."""
-    table.origin.attach(cursor)
     cursor.execute(written.sql, dict(written.parameters))
     names = [each[0] for each in cursor.description]
     if names[0] == "g":

@@ -9,19 +9,9 @@ from sqlglot import exp
 
 from quincunx.table.engines.emit_number import no_nan, within
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.piece import (
-    INTEGERS,
-    Piece,
-    alike,
-    binary,
-    both,
-    call,
-    cast,
-    choose,
-    decimal_parts,
-    try_cast,
-)
+from quincunx.table.engines.piece import INTEGERS, Piece, alike, binary, both, call, cast, choose, try_cast
 from quincunx.table.expression import Call
+from quincunx.table.storage import decimal_parts
 
 
 def _boolean(sql: exp.Expression) -> Piece:

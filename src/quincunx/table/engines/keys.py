@@ -10,19 +10,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import (
-    INTEGERS,
-    Piece,
-    binary,
-    call,
-    choose,
-    decimal_parts,
-    decimal_text,
-    double,
-    iso,
-    nearest,
-)
+from quincunx.table.engines.piece import INTEGERS, Piece, binary, call, choose, decimal_text, double, iso, nearest
 from quincunx.table.expression import Value
+from quincunx.table.storage import decimal_parts
 
 
 def normal(piece: Piece) -> Piece:

@@ -10,20 +10,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import (
-    Piece,
-    binary,
-    both,
-    call,
-    cast,
-    choose,
-    decimal_parts,
-    double,
-    text,
-    try_cast,
-    whole,
-)
+from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, try_cast, whole
 from quincunx.table.measure import Measure
+from quincunx.table.storage import decimal_parts
 
 
 def present(piece: Piece) -> exp.Expression:

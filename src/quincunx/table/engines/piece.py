@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,6 +11,7 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.table.expression import Value
+from quincunx.table.storage import decimal_parts
 
 DIALECT: Final = "duckdb"
 INTEGERS: Final = ("BIGINT", "HUGEINT")
@@ -24,7 +24,6 @@ DEFAULTS: Final = {
     "timestamp": "TIMESTAMP",
     "boolean": "BOOLEAN",
 }
-_DECIMAL: Final = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +157,6 @@ def decimal_text(value: Fraction) -> str | None:
             sign = "-" if scaled < 0 else ""
             return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
     return None
-
-
-def decimal_parts(kind: str) -> tuple[int, int] | None:
-    """(width, scale) of DECIMAL(width,scale); None for other types."""
-    found = _DECIMAL.fullmatch(kind)
-    return (int(found[1]), int(found[2])) if found else None
 
 
 def common(kinds: Sequence[str]) -> str:

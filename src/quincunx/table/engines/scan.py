@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
@@ -13,30 +14,84 @@ from quincunx.table.engines.emit_time import calendar
 from quincunx.table.engines.piece import (
     Piece,
     binary,
+    call,
     cast,
+    choose,
     column,
     constant,
-    decimal_parts,
     double,
     integer_type,
+    text,
     try_cast,
     whole,
 )
 from quincunx.table.schema import ColumnSchema
+from quincunx.table.storage import DAY_MILLISECONDS, MARK, MARKED_TEXT, MILLISECONDS, RAW_TEXT, SECONDS, decimal_parts
 
 SMALL: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 NUMERIC: Final = (*SMALL, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
+# Steps of a second in which moments are counted, and the days of the calendar's ends since 1970.
+_PER_SECOND: Final = {SECONDS: 1, MILLISECONDS: 1_000}
+_FIRST: Final = (date(1, 1, 1) - date(1970, 1, 1)).days
+_LAST: Final = (date(9999, 12, 31) - date(1970, 1, 1)).days
+_DAY: Final = 86_400_000
 
 
 def read(declared: ColumnSchema, storage: str, *, clip: bool = True) -> Piece:
-    """One column, with the type and bounds that are declared; `storage` is its type in the source."""
+    """One column, with the type and bounds that are declared; `storage` is the type in which it arrives."""
     bounds = declared.bounds if clip else None
-    source = column(declared.name)
+    source, kind = arrived(column(declared.name), storage)
     if declared.type == "integer":
-        return _integer(source, storage, bounds)
+        return _integer(source, kind, bounds)
     if declared.type == "decimal":
-        return _decimal(source, storage, bounds)
-    return _other(source, storage, declared.type)
+        return _decimal(source, kind, bounds)
+    if declared.type == "text":
+        # Of a text the bytes are counted as they arrive, so that a long one is not even looked at.
+        bytewise = column(declared.name) if storage in (RAW_TEXT, MARKED_TEXT) else cast(source.copy(), "VARCHAR")
+        return _text(source, kind, exp.LTE(this=call("STRLEN", bytewise), expression=whole(declared.length)))
+    return _other(source, kind, declared.type)
+
+
+def arrived(source: exp.Expression, storage: str) -> tuple[exp.Expression, str]:
+    """A column in a type of the engine, NULL where what arrived is no value of it. No row can raise."""
+    if storage == RAW_TEXT:
+        # `encode` takes the bytes as they are; `decode` is the only function that looks at them before it is certain.
+        return call("TRY", call("DECODE", call("ENCODE", source))), "VARCHAR"
+    if storage == MARKED_TEXT:
+        return choose([(call("CONTAINS", source, text(MARK)), exp.null())], source.copy()), "VARCHAR"
+    if storage == DAY_MILLISECONDS:
+        return _day(source), "DATE"
+    if storage in _PER_SECOND:
+        return _moment(source, _PER_SECOND[storage]), "TIMESTAMP"
+    parts = decimal_parts(storage)
+    if parts is None:
+        return source, storage
+    # A decimal in Arrow may hold more digits than its type admits, and arrives in one that admits them all.
+    most = constant(Fraction(10 ** parts[0] - 1, 10 ** parts[1])).to(storage).sql
+    within = exp.Between(this=source, low=exp.Paren(this=exp.Neg(this=most)), high=most.copy())
+    return choose([(within, try_cast(source.copy(), storage))], exp.null()), storage
+
+
+def _moment(source: exp.Expression, per_second: int) -> exp.Expression:
+    """A moment from a count of steps: clamped before it is multiplied, so that nothing overflows on any row."""
+    day = 86_400 * per_second
+    known, inside = _clamped(source, _FIRST * day, (_LAST + 1) * day - 1)
+    return choose(
+        [(known, call("MAKE_TIMESTAMP", binary(exp.Mul, inside, whole(1_000_000 // per_second))))], exp.null()
+    )
+
+
+def _day(source: exp.Expression) -> exp.Expression:
+    """A day from milliseconds, cut toward 1970 as every other reader does."""
+    known, inside = _clamped(source, _FIRST * _DAY, _LAST * _DAY)
+    days = cast(binary(exp.IntDiv, inside, whole(_DAY)), "INTEGER")
+    return choose([(known, binary(exp.Add, constant(date(1970, 1, 1)).sql, days))], exp.null())
+
+
+def _clamped(source: exp.Expression, low: int, high: int) -> tuple[exp.Expression, exp.Expression]:
+    """Whether a whole number lies between two, and the number moved between them."""
+    known = exp.Between(this=source, low=whole(low), high=whole(high))
+    return known, call("LEAST", call("GREATEST", source.copy(), whole(low)), whole(high))
 
 
 def _plain(source: exp.Expression, storage: str) -> exp.Expression:
@@ -85,9 +140,12 @@ def inside(bounds: tuple[Fraction, Fraction], parts: tuple[int, int]) -> tuple[F
     return Fraction(min(max(low, -largest), largest), unit), Fraction(min(max(high, -largest), largest), unit)
 
 
+def _text(source: exp.Expression, storage: str, fits: exp.Expression) -> Piece:
+    shown = source if storage == "VARCHAR" else cast(source, "VARCHAR")
+    return Piece(sql=choose([(fits, shown)], exp.null()), type="VARCHAR")
+
+
 def _other(source: exp.Expression, storage: str, wanted: str) -> Piece:
-    if wanted == "text":
-        return Piece(sql=source if storage == "VARCHAR" else cast(source, "VARCHAR"), type="VARCHAR")
     if wanted == "boolean":
         known = source if storage == "BOOLEAN" else try_cast(_plain(source, storage), "BOOLEAN")
         return Piece(sql=known, type="BOOLEAN")

@@ -32,13 +32,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where the rows come from: a relation of SQL, its columns as they are read, and its owner.
+    """Where the rows come from: a relation of SQL, its columns by name and as they are read, and its owner.
 
     once: the relation may change while it is read (a file), so it must be read exactly once. worlds: the first key
     tells datasets apart that are asked together (replay); it takes no part in which keys a unit keeps.
     """
 
     relation: exp.Expression
+    names: tuple[str, ...]
     columns: Mapping[str, Piece]
     owners: Mapping[str, Piece]
     once: bool = False

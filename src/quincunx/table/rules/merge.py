@@ -71,14 +71,11 @@ def merge(draft: Draft) -> Draft:
 def _inlined(aggregate: Aggregate, rows: _Rows, unit: AddRemove | Replace) -> Aggregate:
     argument = None if aggregate.argument is None else rows.inline(aggregate.argument)
     where = None if aggregate.where is None else rows.inline(aggregate.where)
-    if aggregate.kind == "count" and isinstance(argument, Column) and argument.name.lower() in _owner(unit):
+    # A row in which a column of its owner is NULL is not read.
+    owner = {name.lower() for name in unit.columns}
+    if aggregate.kind == "count" and isinstance(argument, Column) and argument.name.lower() in owner:
         argument = None
     return replace(aggregate, argument=argument, where=None if _true(where) else where)
-
-
-def _owner(unit: AddRemove | Replace) -> list[str]:
-    """The columns that say whose a row is; a row in which one of them is NULL is not read."""
-    return [name.lower() for name in (unit.key, unit.per.column if unit.per else None) if name is not None]
 
 
 def _true(condition: Expression | None) -> bool:

@@ -1,0 +1,172 @@
+"""Frames and relations as sources: pandas, Polars, Arrow, DuckDB. Opening one reads its metadata and no row."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from quincunx.errors import DataError
+from quincunx.table import arrow
+from quincunx.table.declaration import distinct_names
+from quincunx.table.origin import NAME, Given, Origin, described, visible
+from quincunx.table.series import column_of, storage_of
+from quincunx.table.storage import MILLISECONDS, RAW_TEXT, unchecked
+
+Found = tuple[Origin, tuple[str, ...]]
+# Rows of a relation that cross over at a time: with texts of at most 128 KiB no buffer passes 2 GiB, where it raises.
+_BATCH = 8_192
+_LONGEST = 131_072
+
+
+class _Stream:
+    """An object that shows nothing but its Arrow stream."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._source.__arrow_c_stream__(requested_schema)
+
+
+def find(source: object, declared: Mapping[str, str | None]) -> Found:
+    """The origin of a frame or a relation, and notes on the columns that questions cannot see."""
+    room = type(source).__module__.partition(".")[0]
+    readers: dict[str, Callable[[Any, Mapping[str, str | None]], Found]] = {
+        "pandas": _pandas,
+        "polars": _polars,
+        "pyarrow": _arrow,
+        "duckdb": _relation,
+        "_duckdb": _relation,
+    }
+    if room not in readers:
+        hint = "Give a pandas or Polars frame, an Arrow table, a DuckDB relation, or the path of a Parquet or CSV file."
+        raise DataError("cannot read a table from this", where="Table", got=type(source).__name__, hint=hint)
+    return readers[room](source, declared)
+
+
+def _types(empty: Callable[[Sequence[str]], object], names: Sequence[str]) -> list[tuple[str, str | None]]:
+    """The engine's types of the columns of a frame without rows. A column that it cannot read spoils no other."""
+    relation = exp.to_table(NAME)
+    found = described(relation, given=empty(names)) if names else []
+    if found is not None:
+        return [(name, unchecked(storage)) for name, storage in found]
+    if len(names) == 1:
+        return [(names[0], None)]
+    half = len(names) // 2
+    return [*_types(empty, names[:half]), *_types(empty, names[half:])]
+
+
+def _pandas(frame: Any, declared: Mapping[str, str | None]) -> Found:
+    if type(frame).__name__ != "DataFrame":
+        raise DataError("expected a DataFrame", where="Table", got=type(frame).__name__)
+    names = distinct_names(list(frame.columns), "Table")
+    kinds = {name.lower(): kind for name, kind in declared.items()}
+    columns, notes = {}, []
+    for name in names:
+        if str(frame[name].dtype) == "object" and kinds.get(name.lower()) is None:
+            notes.append(f"Column {name} holds objects and has no declared type, so questions cannot use it.")
+        else:
+            # The series itself: each column keeps its memory.
+            columns[name] = frame[name]
+    ours = {name: storage for name, series in columns.items() if (storage := storage_of(series.dtype)) is not None}
+
+    def empty(chosen: Sequence[str]) -> object:
+        return type(frame)({name: columns[name].iloc[:0] for name in chosen}, copy=False)
+
+    theirs = dict(_types(empty, [name for name in columns if name not in ours]))
+    fields, hidden = visible([(name, ours[name] if name in ours else theirs[name]) for name in columns])
+    shown = {name: columns[name] for name, _ in fields}
+    origin = Given(kind="pandas", fields=fields, provide=lambda chosen: _pandas_rows(type(frame), shown, ours, chosen))
+    return origin, (*notes, *hidden)
+
+
+def _pandas_rows(frame: Any, columns: Mapping[str, Any], ours: Mapping[str, str], names: Sequence[str]) -> object:
+    """The columns as they are; as Arrow where one of them would make the engine's reader of pandas raise."""
+    if not any(name in ours for name in names):
+        return frame({name: columns[name] for name in names}, copy=False)
+    safe = {name: column_of(columns[name]) if name in ours else columns[name] for name in names}
+    pyarrow = arrow.pyarrow()
+    if pyarrow is None:
+        return frame(safe, copy=False)
+    arrays = {name: column if _is_arrow(column) else pyarrow.array(column) for name, column in safe.items()}
+    return pyarrow.table(arrays)
+
+
+def _is_arrow(column: Any) -> bool:
+    return type(column).__module__.partition(".")[0] == "pyarrow"
+
+
+def _polars(frame: Any, _declared: Mapping[str, str | None]) -> Found:
+    kind = type(frame).__name__
+    if kind not in ("DataFrame", "LazyFrame"):
+        raise DataError("expected a DataFrame or a LazyFrame", where="Table", got=kind)
+    polars = sys.modules["polars"]
+    lazy = kind == "LazyFrame"
+    schema = frame.collect_schema() if lazy else frame.schema
+    zoned = {name for name, dtype in schema.items() if _zoned_milliseconds(dtype)}
+    halves = {name for name, dtype in schema.items() if str(dtype) == "Float16"}
+    exact = {name: dtype.scale for name, dtype in schema.items() if type(dtype).__name__ == "Decimal"}
+    none = schema.to_frame()
+
+    def safe(name: str) -> Any:
+        column = polars.col(name)
+        if name in exact:
+            return column.cast(polars.Decimal(38, exact[name]), strict=False)
+        return column.to_physical() if name in zoned else column.cast(polars.Float32) if name in halves else column
+
+    def chosen(source: Any, names: Sequence[str]) -> Any:
+        return source.select([safe(name) for name in names])
+
+    types = _types(lambda names: _Stream(chosen(none, names)), list(schema))
+    fields, notes = visible([(name, MILLISECONDS if name in zoned else storage) for name, storage in types])
+
+    def provide(names: Sequence[str]) -> object:
+        rows = chosen(frame, names)
+        return _Stream(rows.collect() if lazy else rows)
+
+    return Given(kind="polars-lazy" if lazy else "polars", fields=fields, once=True, provide=provide), notes
+
+
+def _zoned_milliseconds(dtype: Any) -> bool:
+    return getattr(dtype, "time_unit", None) == "ms" and getattr(dtype, "time_zone", None) is not None
+
+
+def _arrow(table: Any, _declared: Mapping[str, str | None]) -> Found:
+    if type(table).__name__ != "Table":
+        hint = "Read it into an Arrow table first."
+        raise DataError("expected an Arrow table", where="Table", got=type(table).__name__, hint=hint)
+    names = distinct_names(list(table.column_names), "Table")
+    ours = {name: storage for name in names if (storage := arrow.storage(table.schema.field(name).type)) is not None}
+
+    def chosen(source: Any, wanted: Sequence[str]) -> Any:
+        return arrow.pyarrow().table({name: arrow.safe(source.column(name)) for name in wanted})
+
+    types = _types(lambda wanted: chosen(table.slice(0, 0), wanted), names)
+    fields, notes = visible([(name, ours.get(name, storage)) for name, storage in types])
+    return Given(kind="arrow", fields=fields, provide=lambda wanted: chosen(table, wanted)), notes
+
+
+def _relation(relation: Any, _declared: Mapping[str, str | None]) -> Found:
+    if not hasattr(relation, "columns") or not hasattr(relation, "types"):
+        hint = 'Give a relation: connection.sql("SELECT …") or connection.table("name").'
+        raise DataError("expected a DuckDB relation", where="Table", got=type(relation).__name__, hint=hint)
+    described = [(str(name), unchecked(str(kind))) for name, kind in zip(relation.columns, relation.types, strict=True)]
+    fields, notes = visible(described)
+    storage = dict(fields)
+
+    def provide(names: Sequence[str]) -> object:
+        # A relation lives on its own connection; its rows cross over as one Arrow stream.
+        chosen = relation.project(", ".join(_crossing(name, storage[name]) for name in names))
+        return _Stream(chosen) if arrow.pyarrow() is None else chosen.to_arrow_reader(_BATCH)
+
+    return Given(kind="duckdb", fields=fields, provide=provide, once=True), notes
+
+
+def _crossing(name: str, storage: str) -> str:
+    quoted = '"' + name.replace('"', '""') + '"'
+    if storage != RAW_TEXT:
+        return quoted
+    return f"CASE WHEN strlen({quoted}::VARCHAR) <= {_LONGEST} THEN {quoted}::VARCHAR END AS {quoted}"

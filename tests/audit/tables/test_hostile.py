@@ -1,0 +1,49 @@
+"""No row makes a question fail, whatever it holds and wherever it is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from quincunx.audit.tables.hostile import Hostility, hostile
+from quincunx.errors import VerificationError
+from quincunx.table.engines import scan
+from quincunx.table.storage import RAW_TEXT
+
+KINDS = {"arrow", "pandas", "polars", "polars-lazy", "duckdb", "parquet", "csv"}
+
+
+def report(found: Hostility) -> None:
+    kinds = sorted({kind for kind, _ in found.answered})
+    for kind in kinds:
+        types = {each: count for (where, each), count in found.answered.items() if where == kind}
+        print(f"{kind}: {sum(types.values()):,} questions about {len(types)} types")
+    print(f"{sum(found.answered.values()):,} questions answered, {len(found.failed)} failed")
+
+
+def test_hostile_rows_show_through_nothing() -> None:
+    found = hostile(every=19)
+    report(found)
+    found.check()
+    assert sum(found.answered.values()) >= 150
+
+
+@pytest.mark.ci
+def test_all_hostile_rows_show_through_nothing() -> None:
+    found = hostile()
+    report(found)
+    found.check()
+    assert {kind for kind, _ in found.answered} == KINDS
+    assert sum(found.answered.values()) >= 3_000
+
+
+def test_the_check_finds_a_scan_that_is_not_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: texts as they arrive."""
+    total = scan.arrived
+    monkeypatch.setattr(scan, "arrived", lambda s, kind: (s, "VARCHAR") if kind == RAW_TEXT else total(s, kind))
+    with pytest.raises(VerificationError, match="hostile rows show through"):
+        hostile(every=19).check()
+
+
+def test_a_report_without_questions_is_refused() -> None:
+    with pytest.raises(VerificationError, match="nothing was asked"):
+        Hostility(answered={}, failed=(), unequal=(), moved=(), unheld=()).check()
