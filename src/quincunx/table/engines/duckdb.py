@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import QueryError, UnavailableError
 from quincunx.table.engines.connection import connect
+from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.result import Result
 from quincunx.table.engines.scan import read
@@ -36,8 +37,10 @@ class DuckDB:
     def __init__(self, tables: Mapping[str, Table], schema: Schema, *, threads: int | None = None) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
         self._schema = schema
-        paths = [path for table in tables.values() for path in table.origin.paths]
-        self._connection = connect(paths, threads)
+        self._paths = [path for table in tables.values() for path in table.origin.paths]
+        self._threads = threads
+        self._connection = connect(self._paths, threads)
+        self._closed = False
 
     def __enter__(self) -> DuckDB:
         return self
@@ -49,6 +52,7 @@ class DuckDB:
 
     def close(self) -> None:
         """Give the connection back."""
+        self._closed = True
         self._connection.close()
 
     def sql(self, program: Program) -> str:
@@ -56,27 +60,39 @@ class DuckDB:
         return self._statement(program)[0].sql
 
     def run(self, program: Program) -> Result:
-        """The exact measures of a program. Every number in the result is private."""
+        """The exact measures of a program. Every number in the result is private.
+
+        Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
+        """
         written, table = self._statement(program)
-        columns: dict[str, NDArray[Any]] | None = None
-        try:
-            cursor = self._connection.cursor()
+        found: Result | None = None
+        used = self._connection
+        with noticing() as pressed:
             try:
-                columns = _fetched(cursor, written, table)
-            finally:
-                cursor.close()
-        except KeyboardInterrupt:
-            raise
-        except Exception:
-            # Raised below, outside of this handler: the engine's message must not hang on as a context.
-            columns = None
-        if columns is None:
+                cursor = used.cursor()
+                try:
+                    found = _result(program, _fetched(cursor, written, table))
+                finally:
+                    cursor.close()
+            except Exception:
+                # Raised below, outside of this handler: the engine's message must not hang on as a context.
+                found = None
+        if found is None:
+            self._renew(used)
+            if pressed():
+                raise KeyboardInterrupt
             raise UnavailableError(
                 "the engine could not compute the question",
                 where="duckdb",
-                hint="Check that the sources can be read and that there is enough memory, then ask again.",
+                hint="Check that the sources can be read and that there is enough memory.",
             )
-        return _result(program, columns)
+        return found
+
+    def _renew(self, used: duckdb.DuckDBPyConnection) -> None:
+        """After an internal error the whole database is invalid, so the next question gets a new one."""
+        if self._connection is used and not self._closed:
+            self._connection = connect(self._paths, self._threads)
+            used.close()
 
     def _statement(self, program: Program) -> tuple[Statement, Table]:
         source, table = self._source(program)
