@@ -22,7 +22,7 @@ from quincunx.errors import (
 )
 from quincunx.release import Release, Session, write
 from quincunx.spec.standard import Approximate
-from tests.release.world import CANARY, PLAN, NoEngine, session, write_plan
+from tests.release.world import CANARY, PLAN, WITH_ANALYST, NoEngine, session, write_plan
 
 APPROXIMATE = (
     PLAN.replace('"zcdp", delta = "1e-6"', '"approximate", delta = "1e-6"')
@@ -257,7 +257,7 @@ def test_declarations_that_do_not_fit_have_a_line(
 
 
 def test_a_plan_opens_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_plan(tmp_path)
+    write_plan(tmp_path, WITH_ANALYST)
     monkeypatch.chdir(tmp_path.parent)
     with Session.open(f"{tmp_path.name}/plan.toml", analyst="alice") as opened:
         assert opened.remaining == 10

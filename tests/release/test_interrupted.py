@@ -79,8 +79,8 @@ def test_the_command_line_ends_with_130(tmp_path: Path, monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(DuckDB, "run", pressed)
-    code, out, err = run("sql", plan, COUNT, "--spend", "1", "--analyst", "alice")
+    code, out, err = run("sql", plan, COUNT, "--spend", "1")
     assert (code, out) == (130, "")
     assert err == "interrupted: what was paid for stays paid, and asking it again costs nothing\n"
     monkeypatch.setattr(DuckDB, "run", computed)
-    assert run_json("sql", plan, COUNT, "--spend", "1", "--analyst", "alice")["spent"] == "0"
+    assert run_json("sql", plan, COUNT, "--spend", "1")["spent"] == "0"

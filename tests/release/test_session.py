@@ -17,13 +17,13 @@ import pytest
 from quincunx import spec
 from quincunx.errors import (
     BudgetError,
+    HaltedError,
     ParameterError,
     PrivacyError,
     QueryError,
     RefusalError,
     RegistrationError,
     SpecificationError,
-    UnavailableError,
 )
 from quincunx.ledger import Ledger
 from quincunx.release import Answer, Session
@@ -138,22 +138,6 @@ def test_an_answer_is_what_the_ledger_stored(monkeypatch: pytest.MonkeyPatch) ->
         assert asked.sql(COUNT, spend=1).value == 7
 
 
-def test_a_failing_engine_leaves_the_question_paid_and_the_retry_free() -> None:
-    class Broken(NoEngine):
-        def run(self, *_: object) -> object:
-            raise UnavailableError("the engine could not compute the question", where="duckdb")
-
-    with session() as asked:
-        asked._desk._engine = Broken()
-        with pytest.raises(UnavailableError):
-            asked.sql(COUNT, spend=1)
-        assert asked.spent == 1
-        asked._desk._engine = None
-        answer = asked.sql(COUNT, spend=1)
-        assert (answer.spent, asked.spent) == (0, 1)
-        assert "Cost 0: the question was paid for before, and its answer had not been stored." in answer.notes
-
-
 def test_planning_reads_no_private_row() -> None:
     with planning() as asked:
         assert "No private row was read." in str(asked.explain(BY_REGION, spend=1))
@@ -162,8 +146,13 @@ def test_planning_reads_no_private_row() -> None:
         assert [error.name for error in asked.error(BY_REGION, spend=1)] == ["n", "mean_age", "total"]
         assert asked.check().covered
         assert (asked.spent, asked.remaining) == (0, 100)
-        with pytest.raises(AssertionError, match="private row"):
+        engine = asked._desk.engine
+        assert isinstance(engine, NoEngine)
+        assert engine.asked == 0
+        # The engine would have been noticed.
+        with pytest.raises(HaltedError):
             asked.sql(COUNT, spend=1)
+        assert engine.asked == 1
 
 
 def test_a_refusal_before_the_ledger_costs_nothing() -> None:

@@ -22,6 +22,7 @@ from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
 from quincunx.ledger.canonical import canonical, digest, dumped, name, sentence
 from quincunx.ledger.database import Database
+from quincunx.ledger.halting import Halts
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
 from quincunx.ledger.registration import Registration
@@ -143,7 +144,8 @@ class Ledger:
 
         A question that was reserved before, by anyone, costs the dataset nothing more; an analyst who was not yet
         charged for it is charged. Nothing is ever paid back. plan: whose share is used. injected: whether noise is
-        drawn from an injected key, which only a ledger in memory admits.
+        drawn from an injected key, which only a ledger in memory admits. While the dataset is halted only questions
+        with a stored answer are taken, and the first about a new version, which reopens it.
         """
         self._check_key(injected)
         key, cost, delta = _question(question).key, question.cost, question.delta
@@ -157,7 +159,9 @@ class Ledger:
             book = Book(connection)
             registration = book.registration(question.dataset)
             _check_guarantee(registration, question)
-            seq, time = book.reservation(key), self._now()
+            seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
+            if not stored and Halts(connection).check(question.dataset, question.version, key):
+                self._reopened(book, Halts(connection), question.dataset, time, version=question.version)
             first = seq is None
             # A question asked before is free for the dataset and the plan, not for an analyst who sees it newly.
             joins = who is not None and (first or not book.paid(key, who[1]))
@@ -178,7 +182,7 @@ class Ledger:
                 charged=cost if first else _ZERO,
                 charged_delta=delta if first else _ZERO,
                 charged_analyst=cost if joins else _ZERO,
-                stored=book.answer(key) is not None,
+                stored=stored,
                 head=book.head(),
             )
 
@@ -190,24 +194,56 @@ class Ledger:
             book = Book(connection)
             return book.reservation(key) is not None and (who is None or book.paid(key, who))
 
-    def store(self, reservation: Reservation, content: bytes, *, injected: bool = False) -> Answer:
+    def answered(self, question: Question) -> bool:
+        """Whether an answer is stored, so that no engine is asked. Changes nothing."""
+        key = _question(question).key
+        with self._database.reading() as connection:
+            return Book(connection).answer(key) is not None
+
+    def store(self, reservation: Reservation, content: bytes | None, *, injected: bool = False) -> Answer:
         """Keep the noisy answer, and return the one that is kept: the first that was stored, which may be another.
 
-        Drop your own draw afterwards, and show only what is returned.
+        content: None says that an engine failed on the rows. Then the dataset is halted, and everything that is open is
+        withheld: HaltedError, the same for this question and for the others when they come to be stored. Drop your own
+        draw afterwards, and show only what is returned.
         """
         self._check_key(injected)
-        if not isinstance(content, bytes) or len(content) > _MAX_ANSWER:
+        if content is not None and (not isinstance(content, bytes) or len(content) > _MAX_ANSWER):
             got = f"{len(content)} bytes" if isinstance(content, bytes) else type(content).__name__
             raise DataError(f"an answer is stored as bytes, at most {_MAX_ANSWER}", where="store", got=got)
-        key = _key(reservation)
-        body = {"dataset": reservation.dataset, "question": key, "digest": digest(content), "size": len(content)}
+        key, dataset = _key(reservation), reservation.dataset
         with self._database.writing() as connection:
-            book = Book(connection)
+            book, halts = Book(connection), Halts(connection)
             _check_reserved(book, reservation)
-            if book.answer(key) is None:
-                book.store(key, book.append("answer", dumped(body), self._now()), content)
-            # What is returned leaves this block after the commit, or not at all.
-            return _answer(book, reservation)
+            # An answer that is there is shown, also to those whose engine failed: nobody learns of it.
+            stored = book.answer(key) is not None
+            refusal = None if stored else halts.refusal(dataset, key)
+            if not stored and refusal is None and content is None:
+                version = halts.version(reservation.seq)
+                body = dumped({"dataset": dataset, "version": version})
+                refusal = halts.halt(dataset, version, book.append("halted", body, self._now()))
+            elif not stored and refusal is None and content is not None:
+                body = dumped({"dataset": dataset, "question": key, "digest": digest(content), "size": len(content)})
+                book.store(key, book.append("answer", body, self._now()), content)
+            if refusal is None:
+                # What is returned leaves this block after the commit, or not at all.
+                return _answer(book, reservation)
+        # One line for all, when the halt is durable: not even a traceback tells the one that failed from the others.
+        raise refusal
+
+    def reopen(self, dataset: str, *, reason: str) -> Account:
+        """Let a halted dataset answer again, for a reason that is recorded; the account after it.
+
+        Questions that were open at the halt stay withheld on their version. Every opening is counted and shown.
+        """
+        why = sentence(reason, "reason")
+        with self._database.writing() as connection:
+            book, halts = Book(connection), Halts(connection)
+            registration = book.registration(name(dataset, "dataset"))
+            if not halts.pending(dataset):
+                raise ParameterError("nothing is halted, so there is nothing to reopen", where=f"dataset {dataset!r}")
+            self._reopened(book, halts, dataset, self._now(), reason=why)
+            return _account(book, registration, Halts(connection))
 
     def reveal(self, reservation: Reservation) -> Answer:
         """The stored answer to a reserved question, read from the ledger."""
@@ -233,13 +269,13 @@ class Ledger:
             book.charge(dataset, [DATASET], spent, used)
             body = {"dataset": dataset, "cost": spent, "delta": used, "note": why, "when": when}
             book.append("external", canonical(body, "add"), self._now())
-            return _account(book, registration)
+            return _account(book, registration, Halts(connection))
 
     def account(self, dataset: str) -> Account:
         """What is registered, spent and left, at one moment."""
         with self._database.reading() as connection:
             book = Book(connection)
-            return _account(book, book.registration(name(dataset, "dataset")))
+            return _account(book, book.registration(name(dataset, "dataset")), Halts(connection))
 
     def records(self, *, last: int | None = None) -> tuple[Record, ...]:
         """All records in order, or the `last` few."""
@@ -261,6 +297,19 @@ class Ledger:
         """
         with self._database.reading() as connection:
             return head_text(*verify.checked(connection, head, self._database.path))
+
+    def _reopened(
+        self,
+        book: Book,
+        halts: Halts,
+        dataset: str,
+        time: str,
+        *,
+        version: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        body = canonical({"dataset": dataset, "version": version, "reason": reason}, "reopen")
+        halts.reopen(dataset, book.append("reopened", body, time), closed=reason is None)
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -307,7 +356,7 @@ def _check_guarantee(registration: Registration, question: Question) -> None:
         registration.check_same(other)
 
 
-def _account(book: Book, registration: Registration) -> Account:
+def _account(book: Book, registration: Registration, halts: Halts) -> Account:
     dataset, (questions, answers) = registration.dataset, book.counts(registration.dataset)
     analysts = sorted({*book.holders(dataset, "analyst"), *dict(registration.analysts)})
     return Account(
@@ -318,6 +367,7 @@ def _account(book: Book, registration: Registration) -> Account:
         analysts=tuple((each, book.balance(registration, ("analyst", each))) for each in analysts),
         questions=questions,
         answers=answers,
+        halts=halts.listed(dataset),
     )
 
 

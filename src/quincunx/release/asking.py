@@ -1,4 +1,4 @@
-"""The way of a question: read → plan → price, then reserve → run → draw → store → reveal."""
+"""The way of a question: read → plan → price → rehearse, then reserve → run → draw → store → reveal."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ from quincunx.table.schema import Schema
 
 class Engine(Protocol):
     """What a session asks of an engine. `run` alone reads private rows."""
+
+    def rehearse(self, program: Program) -> None:
+        """Try the program on made-up rows; RefusalError if it fails there. Reads no private row."""
+        ...
 
     def run(self, program: Program) -> Any:
         """The exact measures: keys, measures and selection."""
@@ -108,19 +112,29 @@ def question(books: Books, version: str, priced: Priced, schema: Schema, public:
     )
 
 
-def kept(books: Books, question: Question, analyst: str | None, draw: Callable[[], Mapping[str, Any]]) -> Kept:
+def kept(
+    books: Books,
+    question: Question,
+    analyst: str | None,
+    rehearse: Callable[[], None],
+    draw: Callable[[], Mapping[str, Any]],
+) -> Kept:
     """Reserve, then draw and store unless an answer is stored, then reveal what is stored.
 
-    `draw` asks the data; it is called after the question is paid for and never otherwise. What it returns is encoded
-    and dropped: only the ledger's copy is shown.
+    `rehearse` tries the question on made-up rows, before it is paid for. `draw` asks the data; it is called after the
+    question is paid for and never otherwise. What it returns is encoded and dropped: only the ledger's copy is shown.
+    If it fails, the ledger halts the dataset before anybody is told; Ctrl-C is no failure.
     """
     ledger = books.open()
     test_key = injected()
+    if not ledger.answered(question):
+        rehearse()
     reservation = ledger.reserve(question, analyst=analyst, plan=PLAN, injected=test_key)
     if reservation.stored:
         answer = ledger.reveal(reservation)
     else:
-        answer = ledger.store(reservation, stored.to_bytes(draw()), injected=test_key)
+        # One line for success and failure, outside of any handler: nothing of a failure hangs on to what is raised.
+        answer = ledger.store(reservation, _content(draw), injected=test_key)
     return Kept(
         content=stored.from_bytes(answer.content),
         charged=reservation.charged,
@@ -131,6 +145,14 @@ def kept(books: Books, question: Question, analyst: str | None, draw: Callable[[
         seq=answer.seq,
         head=answer.head,
     )
+
+
+def _content(draw: Callable[[], Mapping[str, Any]]) -> bytes | None:
+    """What is to be stored; None where it could not be worked out, for whatever reason that rows may have."""
+    try:
+        return stored.to_bytes(draw())
+    except Exception:
+        return None
 
 
 def drawn(engine: Engine, priceds: Sequence[Priced]) -> list[dict[str, Any]]:

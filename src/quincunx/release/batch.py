@@ -129,6 +129,7 @@ def release(desk: Desk, entries: Sequence[ReleaseEntry], folder: Path) -> Releas
     planned = _planned(desk, entries)
     _admit(desk, planned)
     write.check_folder(folder)
+    desk.rehearse(planned.whole, planned.asks)
     answers = _one_by_one(desk, planned) if planned.whole is None else _together(desk, planned, planned.whole)
     answers = desk.facts() | answers
     head = desk.books.head()
@@ -237,17 +238,14 @@ def _admit(desk: Desk, planned: _Planned) -> None:
 def _one_by_one(desk: Desk, planned: _Planned) -> dict[str, Answer]:
     answers = {}
     for entry, ask in zip(planned.entries, planned.asks, strict=True):
-        found = asking.kept(desk.books, ask.question, desk.analyst, partial(_draw, desk, ask))
+        found = desk.kept(ask)
         answers[entry.name] = desk.answer(ask, found, found.content, entry.tidy)
     return answers
 
 
-def _draw(desk: Desk, ask: Ask) -> dict[str, Any]:
-    return asking.drawn(desk.engine, [ask.priced])[0]
-
-
 def _together(desk: Desk, planned: _Planned, whole: Question) -> dict[str, Answer]:
-    found = asking.kept(desk.books, whole, desk.analyst, partial(_draw_all, desk, planned))
+    # Every question was rehearsed with the release.
+    found = asking.kept(desk.books, whole, desk.analyst, lambda: None, partial(_draw_all, desk, planned))
     price = charge_text(desk.books.registration.symbol, whole.cost, whole.delta)
     note = f"All releases of the plan were charged as one, {price}; what is spent here is this one's share."
     answers = {}

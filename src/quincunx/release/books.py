@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import ParameterError
-from quincunx.ledger import Ledger, Question, Registration
+from quincunx.ledger import Halt, Ledger, Question, Registration
 from quincunx.spec import Specification
 
 MEMORY: Final = ":memory:"
@@ -20,7 +20,7 @@ PLAN: Final = "default"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """What is left, exact: remaining and remaining_delta of the dataset; affordable: the largest spend that every
-    budget in the way would admit; spent, spent_delta: by everyone so far.
+    budget in the way would admit; spent, spent_delta: by everyone so far. halts: when an engine failed on the rows.
     """
 
     spent: Fraction
@@ -28,6 +28,7 @@ class Left:
     remaining: Fraction
     remaining_delta: Fraction
     affordable: Fraction
+    halts: tuple[Halt, ...] = ()
 
 
 class Books:
@@ -90,6 +91,7 @@ class Books:
                 remaining=account.total.remaining or Fraction(0),
                 remaining_delta=account.delta.remaining or Fraction(0),
                 affordable=account.affordable(plan=PLAN, analyst=analyst),
+                halts=account.halts,
             )
         limits = [given.total, given.plan, None if analyst is None else given.limit(analyst)]
         return Left(

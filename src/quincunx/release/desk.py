@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 from quincunx.errors import ParameterError, SpecificationError
-from quincunx.ledger import Question
+from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
 from quincunx.numbers import probability
 from quincunx.release import asking, guarantee, stored
@@ -126,7 +126,7 @@ class Desk:
             told.append(f"The first question about {self.dataset} in this ledger, which now gives it {total} in all.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
-        return tuple(told)
+        return (*told, *halting.told(self.books.left(self.analyst).halts))
 
     def close(self) -> None:
         """Close the ledger and the engine."""
@@ -184,6 +184,16 @@ class Desk:
             **plan_words(program, priced),
         )
 
+    def kept(self, ask: Ask) -> Kept:
+        """Rehearse, pay, draw, store, and read what is stored."""
+        return asking.kept(
+            self.books,
+            ask.question,
+            self.analyst,
+            lambda: self.engine.rehearse(ask.program),
+            lambda: asking.drawn(self.engine, [ask.priced])[0],
+        )
+
     def answer(
         self, ask: Ask, found: Kept, content: Mapping[str, Any], tidy: tuple[str, ...], more: tuple[str, ...] = ()
     ) -> Answer:
@@ -215,16 +225,34 @@ class Desk:
         """Every invariant, exactly, by its name. Inside the scope that they define this costs 0, which is said."""
         return {name: self._fact(name, planned) for name, planned in self._facts.items()}
 
-    def _fact(self, name: str, planned: Program) -> Answer:
+    def rehearse(self, whole: Question | None, asks: Iterable[Ask]) -> None:
+        """Try everything that a release would ask the engine, its facts too: refused as a whole, before it is paid."""
+        waiting = [(whole or ask.question, ask.program) for ask in asks]
+        waiting += [(self._stating(planned), planned) for planned in self._facts.values()]
+        ledger = self.books.look()
+        for question, program in waiting:
+            if ledger is None or not ledger.answered(question):
+                self.engine.rehearse(program)
+
+    def _stating(self, planned: Program) -> Question:
         given = self.books.registration
-        question = Question(
+        return Question(
             dataset=given.dataset,
             version=self.version,
             specification=given.specification,
             cost=0,
             asked=facts.identity(planned, self.public),
         )
-        found = asking.kept(self.books, question, self.analyst, lambda: facts.encode(planned, self.engine.run(planned)))
+
+    def _fact(self, name: str, planned: Program) -> Answer:
+        given = self.books.registration
+        found = asking.kept(
+            self.books,
+            self._stating(planned),
+            self.analyst,
+            lambda: self.engine.rehearse(planned),
+            lambda: facts.encode(planned, self.engine.run(planned)),
+        )
         left = self.books.left(self.analyst)
         said = "Cost 0: an invariant is published exactly, and nothing is promised about it."
         return Answer(

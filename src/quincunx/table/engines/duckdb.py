@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
-from quincunx.errors import QueryError, UnavailableError
+from quincunx.errors import QueryError, RefusalError, UnavailableError
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.result import Result
 from quincunx.table.engines.scan import read
+from quincunx.table.engines.stand_in import Stage
 from quincunx.table.engines.statement import Source, Statement, owners, statement
 from quincunx.table.measure import Program
 from quincunx.table.plan import Filter, Scan
@@ -41,6 +44,9 @@ class DuckDB:
         self._threads = threads
         self._connection = connect(self._paths, threads)
         self._closed = False
+        # Programs that passed on made-up rows.
+        self._rehearsed: set[Program] = set()
+        self._stage = Stage()
 
     def __enter__(self) -> DuckDB:
         return self
@@ -54,10 +60,40 @@ class DuckDB:
         """Give the connection back."""
         self._closed = True
         self._connection.close()
+        self._stage.close()
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
         return self._statement(program)[0].sql
+
+    def rehearse(self, program: Program) -> None:
+        """Run the program on no rows and on made-up ones of the same columns; RefusalError if that fails.
+
+        No private row is read. A program that passed is remembered.
+        """
+        if program in self._rehearsed:
+            return
+        source, table = self._source(program)
+        name = next(name for name, each in self._tables.items() if each is table)
+        passed = False
+        with noticing() as pressed:
+            try:
+                for made in self._stage.relations(name, table.origin.fields, self._schema):
+                    written = statement(program, replace(source, relation=exp.to_table(made)))
+                    with self._stage.connection.cursor() as cursor:
+                        _result(program, _fetched(cursor, written))
+                passed = True
+            except Exception:
+                self._stage = Stage()
+        if not passed and pressed():
+            raise KeyboardInterrupt
+        if not passed:
+            raise RefusalError(
+                "the engine cannot compute this question: it failed on made-up rows; nothing was spent",
+                where="duckdb",
+                hint="Write it in another way; no private row was read.",
+            )
+        self._rehearsed.add(program)
 
     def run(self, program: Program) -> Result:
         """The exact measures of a program. Every number in the result is private.
@@ -71,7 +107,8 @@ class DuckDB:
             try:
                 cursor = used.cursor()
                 try:
-                    found = _result(program, _fetched(cursor, written, table))
+                    table.origin.attach(cursor)
+                    found = _result(program, _fetched(cursor, written))
                 finally:
                     cursor.close()
             except Exception:
@@ -119,9 +156,8 @@ class DuckDB:
         return source, table
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement, table: Table) -> dict[str, NDArray[Any]]:
+def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:
     """All columns of the result: numbers as they are, keys as Python objects."""
-    table.origin.attach(cursor)
     cursor.execute(written.sql, dict(written.parameters))
     names = [each[0] for each in cursor.description]
     if names[0] == "g":
