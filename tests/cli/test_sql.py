@@ -65,7 +65,7 @@ def test_a_refusal_by_the_budget_shows_what_could_be_spent(tmp_path: Path) -> No
     assert (code, out) == (3, "")
     assert "ρ = 7, with 4 spent and 6 remaining of 10" in err
     assert "largest affordable spend is ρ = 6" in err
-    code, out, err = run("sql", plan, COUNT, "--spend", "47", "--json")
+    code, out, err = run("sql", plan, COUNT, "--spend", "47", "--json", "--analyst", "curator")
     assert (code, out) == (3, "")
     refused = json.loads(err)
     assert refused["error"] == "BudgetError"

@@ -60,7 +60,7 @@ def test_its_accounts_say_what_was_spent(path: Path) -> None:
 
 def test_its_answers_are_replayed_and_its_budgets_bind(path: Path) -> None:
     with Ledger.open(path, create=False) as ledger:
-        again = ledger.reserve(question("SELECT COUNT(*)", delta="1e-7", specification=specification(2)))
+        again = ledger.reserve(question("SELECT COUNT(*)", delta="1e-7", specification=specification(2)), analyst="bob")
         assert (again.stored, again.charged) == (True, 0)
         assert ledger.reveal(again).content == b"n = 42"
         with pytest.raises(BudgetError, match="analyst 'bob'"):

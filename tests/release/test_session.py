@@ -320,7 +320,9 @@ def test_budgets_of_plan_and_analyst(tmp_path: Path) -> None:
         assert "bob is charged ρ = 2, the dataset nothing." in answer.notes
     with session(**given, analyst="carol") as carol, pytest.raises(BudgetError):
         carol.sql(COUNT, spend=2)
-    with session(**given) as curator:
+    with session(**given) as nobody, pytest.raises(PrivacyError, match="says who asks"):
+        nobody.sql(COUNT, spend=2)
+    with session(**given, analyst="curator") as curator:
         assert curator.remaining == 3
         with pytest.raises(BudgetError) as caught:
             curator.sql(COUNT, spend=4)

@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from types import TracebackType
 from typing import Final, Self
@@ -20,9 +20,10 @@ from quincunx.ledger import verify
 from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
-from quincunx.ledger.canonical import canonical, digest, dumped, name, sentence
+from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, name, sentence
 from quincunx.ledger.database import Database
 from quincunx.ledger.halting import Halts
+from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
 from quincunx.ledger.registration import Registration
@@ -104,6 +105,7 @@ class Ledger:
             if found is not None:
                 found.check_same(given)
                 return found
+            given.check_names(book.datasets())
             book.append("registration", given.text(), self._now())
             book.keep(given)
         return given
@@ -132,6 +134,7 @@ class Ledger:
             )
             if new.text() == old.text():
                 raise ParameterError("nothing would change", where="amend", hint="Say what should become different.")
+            new.check_names(book.datasets(), old, book.holders(old.dataset, "analyst"))
             check_amendment(old, new, *book.spent(old.dataset, DATASET), any(book.counts(old.dataset)))
             book.append("amendment", canonical({**new.to_dict(), "reason": why}, "amend"), self._now())
             book.keep(new)
@@ -159,6 +162,7 @@ class Ledger:
             book = Book(connection)
             registration = book.registration(question.dataset)
             _check_guarantee(registration, question)
+            _check_analyst(book, registration, analyst)
             seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
             if not stored and Halts(connection).check(question.dataset, question.version, key):
                 self._reopened(book, Halts(connection), question.dataset, time, version=question.version)
@@ -261,7 +265,7 @@ class Ledger:
         """
         spent, used, why = non_negative(cost, "cost"), delta_parameter(delta), sentence(note, "note")
         if when is not None:
-            _check_time(when)
+            check_moment(when)
         with self._database.writing() as connection:
             book = Book(connection)
             registration = book.registration(name(dataset, "dataset"))
@@ -356,6 +360,18 @@ def _check_guarantee(registration: Registration, question: Question) -> None:
         registration.check_same(other)
 
 
+def _check_analyst(book: Book, registration: Registration, analyst: str | None) -> None:
+    """Where analysts have budgets everyone says who asks; a new name does not look like a known one."""
+    limits = dict(registration.analysts)
+    if analyst is None and limits:
+        hint = f'Write analyst="{next(iter(limits))}", or analyst="{CURATOR}" for whoever answers for the total.'
+        raise PrivacyError("analysts have budgets here, so a question says who asks", where="analyst", hint=hint)
+    if analyst is not None and analyst not in limits and analyst != CURATOR:
+        holders = book.holders(registration.dataset, "analyst")
+        if analyst not in holders:
+            check_new(analyst, [CURATOR, *limits, *holders], "analyst")
+
+
 def _account(book: Book, registration: Registration, halts: Halts) -> Account:
     dataset, (questions, answers) = registration.dataset, book.counts(registration.dataset)
     analysts = sorted({*book.holders(dataset, "analyst"), *dict(registration.analysts)})
@@ -369,14 +385,3 @@ def _account(book: Book, registration: Registration, halts: Halts) -> Account:
         answers=answers,
         halts=halts.listed(dataset),
     )
-
-
-def _check_time(text: object) -> None:
-    try:
-        if not isinstance(text, str):
-            raise ValueError
-        date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
-    except ValueError:
-        hint = "Write 2024-05-01 or 2024-05-01T12:00:00Z."
-        got = ascii(text)[:40] if isinstance(text, str) else type(text).__name__
-        raise ParameterError("expected a day or a time", where="when", got=got, hint=hint) from None

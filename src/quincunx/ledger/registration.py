@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from quincunx.errors import ParameterError, QuincunxWarning, RegistrationError, SpecificationError
 from quincunx.ledger.canonical import canonical, name
+from quincunx.ledger.names import CURATOR, check_new
 from quincunx.loss.filter import Filter
 from quincunx.loss.spend import Additive, symbol
 from quincunx.numbers import non_negative
@@ -28,7 +29,8 @@ class Registration:
     specification: the five blocks; the intensity is the total of all that may ever be spent, in the standard's
     parameter (ε for pure and approximate, ρ for zCDP, μ for Gaussian), the standard's δ the total of δ.
     plan: what each plan may spend in the additive parameter (ε, ρ, μ²); None: no limit but the dataset's.
-    analysts: (name, limit) of each analyst who has one, sorted. If any has, an analyst who is not named has 0.
+    analysts: (name, limit) of each analyst who has one, sorted. If any has, an analyst who is not named has 0, save the
+    curator, who has no limit but the dataset's.
     symbol: the parameter that is budgeted: ε, ρ or μ². total: the dataset's budget in it; an irrational intensity is
     rounded down to 12 decimals. delta: the dataset's budget of δ. guarantee: domain, scope, unit and standard as
     canonical JSON, which every question of the dataset must share.
@@ -75,8 +77,10 @@ class Registration:
         return {"plan": self.plan, "analysts": dict(self.analysts)}
 
     def limit(self, analyst: str) -> Fraction | None:
-        """What the analyst may spend: None without any analyst budgets, 0 for one who is not named in them."""
-        return dict(self.analysts).get(analyst, Fraction(0)) if self.analysts else None
+        """What the analyst may spend: None without any analyst budgets and for the curator, who answers for the total;
+        0 for one who is not named in them."""
+        unnamed = None if analyst == CURATOR else Fraction(0)
+        return dict(self.analysts).get(analyst, unnamed) if self.analysts else None
 
     def to_dict(self) -> dict[str, object]:
         """What is recorded."""
@@ -90,6 +94,26 @@ class Registration:
     def from_text(text: str) -> Registration:
         """The registration that `text` wrote. What is not known is refused."""
         return _read(text)
+
+    def check_names(
+        self, datasets: Iterable[str], before: Registration | None = None, analysts: Iterable[str] = ()
+    ) -> None:
+        """Raise RegistrationError for a name that is new and looks like another.
+
+        datasets: all that are registered. before: what was registered of this one, whose names go on working.
+        analysts: those who have spent.
+        """
+        limits = {} if before is None else dict(before.analysts)
+        old = [CURATOR, *limits, *analysts]
+        if before is None:
+            check_new(self.dataset, datasets, "dataset")
+        if CURATOR in dict(self.analysts) and CURATOR not in limits:
+            hint = "Leave it out: the curator is bounded by the total, and has a line of their own in the ledger."
+            raise RegistrationError("this name is reserved", where="analysts", got=repr(CURATOR), hint=hint)
+        for analyst, _ in self.analysts:
+            if analyst not in old:
+                check_new(analyst, old, "analysts")
+                old.append(analyst)
 
     def check_same(self, other: Registration) -> None:
         """Raise RegistrationError, line by line, unless `other` says the same."""
