@@ -211,3 +211,14 @@ def test_reopening_a_halted_dataset(tmp_path: Path) -> None:
     assert "reopened visits: the row was mended" in " ".join(run("show", path).stdout.split())
     again = run("reopen", path, "visits", "--reason", "again")
     assert (again.exit_code, "nothing is halted" in again.stderr) == (2, True)
+
+
+def test_the_smallest_spend_is_amended_and_kept(path: str) -> None:
+    for words in (["--smallest-spend", "1/100"], ["--analyst", "alice=1/4"], ["--intensity", "3"]):
+        assert run("amend", path, "visits", *words, "--reason", "because").exit_code == 0
+    with Ledger.open(path) as ledger:
+        assert str(ledger.account("visits").registration.smallest) == "1/100"
+    assert run("amend", path, "visits", "--smallest-spend", "none", "--reason", "because").exit_code == 0
+    with Ledger.open(path) as ledger:
+        assert ledger.account("visits").registration.smallest_spend is None
+        assert ledger.verify() == ledger.head

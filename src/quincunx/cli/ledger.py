@@ -125,13 +125,16 @@ def amend(
     analyst: Annotated[
         list[str] | None, typer.Option(metavar="NAME=LIMIT", help="An analyst's new limit; none lifts it. Repeatable.")
     ] = None,
+    smallest_spend: Annotated[
+        str | None, typer.Option(help="The least that one question may spend; none for 1e-6 of the total.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Change a dataset's total or budgets. What is left out stays as it is."""
     with _opened(ledger) as opened:
         old = opened.account(dataset).registration
         changed = _specification(old, specification, intensity, delta)
-        budgets = _budgets(old, plan, analyst or [])
+        budgets = _budgets(old, plan, analyst or [], smallest_spend)
         opened.amend(dataset, reason=reason, specification=changed, budgets=budgets)
         account, head = opened.account(dataset), opened.head
     _report(account, head, "amended", as_json)
@@ -184,10 +187,12 @@ def _specification(
     return new if intensity is None else dataclasses.replace(new, intensity=intensity)  # type: ignore[arg-type]
 
 
-def _budgets(old: Registration, plan: str | None, analysts: list[str]) -> dict[str, object] | None:
+def _budgets(
+    old: Registration, plan: str | None, analysts: list[str], smallest: str | None
+) -> dict[str, object] | None:
     from quincunx.errors import ParameterError
 
-    if plan is None and not analysts:
+    if plan is None and not analysts and smallest is None:
         return None
     limits: dict[str, object] = dict(old.analysts)
     for entry in analysts:
@@ -197,7 +202,11 @@ def _budgets(old: Registration, plan: str | None, analysts: list[str]) -> dict[s
             raise ParameterError("expected a name and a limit", where="--analyst", got=repr(entry[:40]), hint=hint)
         limits[name] = limit
     kept = {name: limit for name, limit in limits.items() if limit != "none"}
-    return {"plan": old.plan if plan is None else None if plan == "none" else plan, "analysts": kept}
+    return {
+        "plan": old.plan if plan is None else None if plan == "none" else plan,
+        "analysts": kept,
+        "smallest_spend": old.smallest_spend if smallest is None else None if smallest == "none" else smallest,
+    }
 
 
 def _report(account: Account, head: str, done: str, as_json: bool) -> None:

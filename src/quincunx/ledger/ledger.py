@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -21,12 +22,12 @@ from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
 from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, name, sentence
-from quincunx.ledger.database import Database
+from quincunx.ledger.database import Database, upgrade
 from quincunx.ledger.halting import Halts
-from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
 from quincunx.ledger.registration import Registration
+from quincunx.ledger.spending import rounded
 from quincunx.noise import injected as key_injected
 from quincunx.numbers import delta_parameter, non_negative
 from quincunx.spec import Specification
@@ -106,6 +107,7 @@ class Ledger:
                 found.check_same(given)
                 return found
             given.check_names(book.datasets())
+            _upgrade(connection, given)
             book.append("registration", given.text(), self._now())
             book.keep(given)
         return given
@@ -135,6 +137,7 @@ class Ledger:
             if new.text() == old.text():
                 raise ParameterError("nothing would change", where="amend", hint="Say what should become different.")
             new.check_names(book.datasets(), old, book.holders(old.dataset, "analyst"))
+            _upgrade(connection, new)
             check_amendment(old, new, *book.spent(old.dataset, DATASET), any(book.counts(old.dataset)))
             book.append("amendment", canonical({**new.to_dict(), "reason": why}, "amend"), self._now())
             book.keep(new)
@@ -162,7 +165,7 @@ class Ledger:
             book = Book(connection)
             registration = book.registration(question.dataset)
             _check_guarantee(registration, question)
-            _check_analyst(book, registration, analyst)
+            registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
             seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
             if not stored and Halts(connection).check(question.dataset, question.version, key):
                 self._reopened(book, Halts(connection), question.dataset, time, version=question.version)
@@ -171,6 +174,9 @@ class Ledger:
             joins = who is not None and (first or not book.paid(key, who[1]))
             payers = ([DATASET, share] if first else []) + ([who] if who is not None and joins else [])
             book.admit(registration, payers, cost, delta)
+            if first:
+                rest = [book.balance(registration, holder).remaining for holder in payers]
+                registration.check_spend(cost, delta, [*rest, book.delta(registration).remaining])
             book.charge(question.dataset, payers, cost, delta)
             if seq is None:
                 seq = book.append("reservation", asked, time)
@@ -260,8 +266,9 @@ class Ledger:
     def add(self, dataset: str, *, cost: object, delta: object = 0, note: str, when: str | None = None) -> Account:
         """Record what was spent on the dataset with other tools; the account after it.
 
-        cost, delta: in the budgeted parameter and in δ. when: the day or time it happened, ISO 8601. More than remains
-        is refused: amend the total first, so that the specification stays true.
+        cost, delta: in the budgeted parameter and in δ; a fraction that is too long is rounded up. when: the day or
+        time it happened, ISO 8601. More than remains is refused: amend the total first, so that the specification stays
+        true.
         """
         spent, used, why = non_negative(cost, "cost"), delta_parameter(delta), sentence(note, "note")
         if when is not None:
@@ -269,6 +276,8 @@ class Ledger:
         with self._database.writing() as connection:
             book = Book(connection)
             registration = book.registration(name(dataset, "dataset"))
+            spent = rounded(spent, registration.total, book.balance(registration, DATASET).remaining or _ZERO)
+            used = rounded(used, registration.delta, book.delta(registration).remaining or _ZERO)
             book.admit(registration, [DATASET], spent, used)
             book.charge(dataset, [DATASET], spent, used)
             body = {"dataset": dataset, "cost": spent, "delta": used, "note": why, "when": when}
@@ -352,24 +361,18 @@ def _answer(book: Book, reservation: Reservation) -> Answer:
     return Answer(**names, content=content, seq=seq, head=book.head())
 
 
+def _upgrade(connection: sqlite3.Connection, registration: Registration) -> None:
+    """A smallest spend is what format 1 does not know."""
+    if registration.smallest_spend is not None:
+        upgrade(connection)
+
+
 def _check_guarantee(registration: Registration, question: Question) -> None:
     if registration.guarantee != question.guarantee:
         other = Registration(
             dataset=registration.dataset, specification=question.specification, budgets=registration.budgets
         )
         registration.check_same(other)
-
-
-def _check_analyst(book: Book, registration: Registration, analyst: str | None) -> None:
-    """Where analysts have budgets everyone says who asks; a new name does not look like a known one."""
-    limits = dict(registration.analysts)
-    if analyst is None and limits:
-        hint = f'Write analyst="{next(iter(limits))}", or analyst="{CURATOR}" for whoever answers for the total.'
-        raise PrivacyError("analysts have budgets here, so a question says who asks", where="analyst", hint=hint)
-    if analyst is not None and analyst not in limits and analyst != CURATOR:
-        holders = book.holders(registration.dataset, "analyst")
-        if analyst not in holders:
-            check_new(analyst, [CURATOR, *limits, *holders], "analyst")
 
 
 def _account(book: Book, registration: Registration, halts: Halts) -> Account:

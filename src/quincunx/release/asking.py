@@ -11,10 +11,12 @@ from quincunx.errors import ParameterError
 from quincunx.ledger import Question
 from quincunx.noise import injected
 from quincunx.numbers import positive
+from quincunx.numbers.exact import float_text
 from quincunx.release import stored
 from quincunx.release.books import PLAN, Books
 from quincunx.release.identity import asked
 from quincunx.release.pricing import Budgeted, Priced, price, spend_for
+from quincunx.release.words import noises
 from quincunx.spec.standard import ZCDP
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
@@ -63,7 +65,7 @@ def norm_of(standard: Budgeted) -> Literal[1, 2]:
     return 2 if isinstance(standard, ZCDP) else 1
 
 
-def priced(
+def spend_of(
     program: Program,
     standard: Budgeted,
     *,
@@ -71,16 +73,26 @@ def priced(
     within: Mapping[str, object] | None,
     confidence: Fraction,
     delta: object,
-) -> Priced:
-    """The noise for a spend, or for half-widths of named outputs; exactly one of the two is given."""
+) -> Fraction:
+    """What a question spends: as stated, or for half-widths of named outputs; exactly one of the two is given."""
     if (spend is None) == (within is None):
         got = "neither" if spend is None else "both"
         hint = 'Write spend="0.05", or within={"n": 25} for a half-width.'
         raise ParameterError("a question says what it spends, or how wide its intervals may be", got=got, hint=hint)
-    share = 0 if delta is None else delta
     if within is not None:
-        spend = spend_for(program, standard, indices(program, within), confidence, share)
-    return price(program, standard, positive(spend, "spend"), share)
+        return spend_for(program, standard, indices(program, within), confidence, 0 if delta is None else delta)
+    return positive(spend, "spend")
+
+
+def priced(program: Program, standard: Budgeted, spend: Fraction, delta: object) -> Priced:
+    """The noise for a spend, if it can be drawn and told of: before anything is paid."""
+    try:
+        found = price(program, standard, spend, delta)
+        noises(program, found.noise)
+        return found
+    except OverflowError:
+        hint = "The noise would be too large to be worked out."
+        raise ParameterError("the spend is too small", where="spend", got=float_text(spend), hint=hint) from None
 
 
 def indices(program: Program, within: Mapping[str, object]) -> dict[int, object]:

@@ -145,7 +145,8 @@ def _planned(desk: Desk, entries: Sequence[ReleaseEntry]) -> _Planned:
     asks = []
     for entry, spend in zip(entries, spends, strict=True):
         with _entry_errors(entry):
-            asks.append(desk.ask(entry.sql, spend=spend, delta=entry.delta or None, within=None))
+            share = entry.share is not None
+            asks.append(desk.ask(entry.sql, spend=spend, delta=entry.delta or None, within=None, share=share))
     return _Planned(entries=entries, asks=asks, whole=None)
 
 
@@ -183,9 +184,27 @@ def _spend_within(desk: Desk, entry: ReleaseEntry, within: Mapping[str, Fraction
 
 
 def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction], delta: Fraction) -> _Planned:
-    """All entries as one (ε, δ) by their composed curve, with the kind of noise that errs less."""
-    epsilon = sum(spends, _ZERO)
-    known = (tuple(entry.sql for entry in entries), tuple(spends), delta)
+    """All entries as one (ε, δ), which the ledger can keep; what it holds from before is replayed as it is."""
+    epsilon, shared = sum(spends, _ZERO), any(entry.share is not None for entry in entries)
+    settled = desk.books.settled(epsilon, delta, desk.analyst, share=shared)
+    if settled.changed and desk.books.look() is not None:
+        before = _composed(desk, entries, spends, epsilon, delta)
+        if before.whole is not None and desk.books.paid(before.whole):
+            return before
+    desk.books.registration.check_size(settled.spend)
+    return _composed(desk, entries, spends, settled.spend, settled.delta, settled.notes)
+
+
+def _composed(
+    desk: Desk,
+    entries: Sequence[ReleaseEntry],
+    spends: list[Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+    notes: tuple[str, ...] = (),
+) -> _Planned:
+    """All entries by their composed curve, with the kind of noise that errs less."""
+    known = (tuple(entry.sql for entry in entries), tuple(spends), epsilon, delta)
     if known not in desk.batches:
         programs = []
         for entry in entries:
@@ -202,7 +221,7 @@ def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction],
         delta=delta,
         asked={"batch": [asked(priced, desk.schema, desk.public) for priced in chosen]},
     )
-    asks = [desk.at_price(entry.sql, priced) for entry, priced in zip(entries, chosen, strict=True)]
+    asks = [desk.at_price(entry.sql, priced, notes) for entry, priced in zip(entries, chosen, strict=True)]
     return _Planned(entries=entries, asks=asks, whole=whole)
 
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.ledger import Halt, Ledger, Question, Registration
+from quincunx.ledger.spending import rounded
+from quincunx.release.amounts import charge_text
 from quincunx.spec import Specification
 
 MEMORY: Final = ":memory:"
@@ -29,6 +31,16 @@ class Left:
     remaining_delta: Fraction
     affordable: Fraction
     halts: tuple[Halt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A spend as the ledger can keep it. changed: it is not kept as it was asked. notes: what is to be said of it."""
+
+    spend: Fraction
+    delta: Fraction
+    changed: bool
+    notes: tuple[str, ...]
 
 
 class Books:
@@ -101,6 +113,21 @@ class Books:
             remaining_delta=given.delta,
             affordable=min(limit for limit in limits if limit is not None),
         )
+
+    def settled(self, spend: Fraction, delta: Fraction, analyst: str | None, *, share: bool = False) -> Settled:
+        """The spend with a denominator that the ledger can add up for ever, rounded up; a share is rounded down."""
+        given, left = self._registration, self.left(analyst)
+        kept = rounded(spend, given.total, left.affordable, down=share)
+        used = rounded(delta, given.delta, left.remaining_delta)
+        notes = []
+        if (kept, used) != (spend, delta):
+            way = "down" if share else "up"
+            price = charge_text(given.symbol, kept, used)
+            notes.append(
+                f"The spend was rounded {way} to a multiple of 1e-30, because its fraction is too long: {price}."
+            )
+        changed = bool(notes) or kept < given.smallest
+        return Settled(spend=kept, delta=used, changed=changed, notes=tuple(notes))
 
     def paid(self, question: Question) -> bool:
         """Whether the question was paid for before, so that the dataset is charged nothing more."""

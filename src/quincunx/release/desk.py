@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from quincunx.errors import ParameterError, SpecificationError
 from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
-from quincunx.numbers import probability
+from quincunx.numbers import delta_parameter, probability
 from quincunx.release import asking, guarantee, stored
 from quincunx.release import invariants as facts
 from quincunx.release.amounts import charge_text
@@ -34,11 +35,15 @@ from quincunx.table.source import Table, schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A question that is planned and priced, and nothing more: its text, its noise and its identity."""
+    """A question that is planned and priced, and nothing more: its text, its noise and its identity.
+
+    notes: what is to be said about its price.
+    """
 
     text: str
     priced: Priced
     question: Question
+    notes: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -139,20 +144,32 @@ class Desk:
         query = reader.read(text, self.schema, evaluate)
         return plan(query, self.schema, asking.norm_of(self.standard) if norm is None else norm)
 
-    def ask(self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None) -> Ask:
-        """The question with its noise."""
+    def ask(
+        self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None, share: bool = False
+    ) -> Ask:
+        """The question with its noise. share: the spend is a share of a budget, and is not rounded up."""
         program = self.program(text)
-        return self.at_price(
-            text,
-            asking.priced(program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta),
+        wanted = asking.spend_of(
+            program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta
         )
+        used = Fraction(0) if delta is None else delta_parameter(delta)
+        settled = self.books.settled(wanted, used, self.analyst, share=share)
+        if settled.changed and self.books.look() is not None:
+            # What a ledger holds from before amounts were rounded, or had a smallest size, is replayed as it is.
+            with suppress(ParameterError):
+                before = self.at_price(text, asking.priced(program, self.standard, wanted, used))
+                if self.books.paid(before.question):
+                    return before
+        self.books.registration.check_size(settled.spend)
+        return self.at_price(text, asking.priced(program, self.standard, settled.spend, settled.delta), settled.notes)
 
-    def at_price(self, text: str, priced: Priced) -> Ask:
+    def at_price(self, text: str, priced: Priced, notes: tuple[str, ...] = ()) -> Ask:
         """The question with noise that is given."""
         return Ask(
             text=text,
             priced=priced,
             question=asking.question(self.books, self.version, priced, self.schema, self.public),
+            notes=notes,
         )
 
     def cost(self, priced: Priced, question: Question) -> Cost:
@@ -217,7 +234,7 @@ class Desk:
             confidence=self.confidence,
             mechanisms=noises(ask.program, kept.noise),
             biases=ask.program.biases,
-            notes=(*injected, *_said(found, given.symbol, self.analyst), *more, *self.notes),
+            notes=(*injected, *_said(found, given.symbol, self.analyst), *ask.notes, *more, *self.notes),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
 
