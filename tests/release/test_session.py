@@ -412,7 +412,12 @@ def test_the_first_question_in_a_ledger_is_said_aloud(tmp_path: Path) -> None:
     question = "SELECT COUNT(*) AS n FROM visits"
     said = "The first question about visits in this ledger, which now gives it ρ = 100, δ = 1e-6 in all."
     with session(ledger=tmp_path / "ledger.db") as first:
+        assert said not in first.notes
         assert said in first.sql(question, spend="1/100").notes
+        # It belongs to that question only, not to the session.
+        assert said not in first.sql(question, spend="1/100").notes
+        assert said not in first.sql(question, spend="1/200").notes
+        assert said not in first.notes
     with session(ledger=tmp_path / "ledger.db") as later:
         assert said not in later.sql(question, spend="1/50").notes
     with session(ledger=tmp_path / "leger.db") as mistyped:

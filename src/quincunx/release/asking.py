@@ -47,7 +47,8 @@ class Engine(Protocol):
 class Kept:
     """A stored answer as it was revealed. charged, charged_delta, charged_analyst: what this call cost.
 
-    replayed: the answer was there before. paid: the question was paid for before, and its answer was drawn now.
+    replayed: the answer was there before. paid: the question was paid for before, and its answer was drawn now. first:
+    it is the first question about the dataset in this ledger.
     """
 
     content: dict[str, Any]
@@ -56,6 +57,7 @@ class Kept:
     charged_analyst: Fraction
     replayed: bool
     paid: bool
+    first: bool
     seq: int
     head: str
 
@@ -142,6 +144,7 @@ def kept(
     if not ledger.answered(question):
         rehearse()
     reservation = ledger.reserve(question, analyst=analyst, plan=PLAN, injected=test_key)
+    first = books.asked()
     if reservation.stored:
         answer = ledger.reveal(reservation)
     else:
@@ -154,6 +157,7 @@ def kept(
         charged_analyst=reservation.charged_analyst,
         replayed=reservation.stored,
         paid=not reservation.stored and not reservation.charged,
+        first=first,
         seq=answer.seq,
         head=answer.head,
     )

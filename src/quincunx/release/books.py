@@ -46,7 +46,7 @@ class Settled:
 class Books:
     """A dataset's pages in a ledger. Looking registers nothing; `open` registers, or refuses what differs."""
 
-    __slots__ = ("_ledger", "_registered", "_registration", "first", "path")
+    __slots__ = ("_first", "_ledger", "_registered", "_registration", "path")
 
     def __init__(
         self, *, path: object, dataset: str, specification: Specification, budgets: Mapping[str, object] | None
@@ -58,8 +58,8 @@ class Books:
         self._registration = Registration(dataset=dataset, specification=specification, budgets=budgets)
         self._ledger = Ledger.open(MEMORY) if self.memory else None
         self._registered = False
-        # Whether this session was the first to ask anything about the dataset in this ledger.
-        self.first = False
+        # Whether this session registered the dataset in this ledger, and has not asked anything since.
+        self._first = False
 
     @property
     def memory(self) -> bool:
@@ -77,10 +77,15 @@ class Books:
             self._ledger = Ledger.open(self.path)
         if not self._registered:
             given = self._registration
-            self.first = given.dataset not in self._ledger.datasets
+            self._first = given.dataset not in self._ledger.datasets
             self._ledger.register(dataset=given.dataset, specification=given.specification, budgets=given.budgets)
             self._registered = True
         return self._ledger
+
+    def asked(self) -> bool:
+        """Note that a question was reserved; whether it is the first about the dataset in this ledger."""
+        first, self._first = self._first, False
+        return first
 
     def look(self) -> Ledger | None:
         """The ledger if it exists and knows the dataset by the same registration; None if it does not know it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from quincunx.errors import ParameterError, SpecificationError
 from quincunx.ledger import Question, halting
@@ -31,6 +31,9 @@ from quincunx.table.engines.evaluate import evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
+
+# How a note begins that belongs to one question only.
+FIRST: Final = "The first question"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +127,6 @@ class Desk:
         told = [f"{name}: {note}" for name, table in self._tables.items() for note in table.notes]
         if self.books.memory:
             told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
-        elif self.books.first:
-            # A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence.
-            given = self.books.registration
-            total = charge_text(given.symbol, given.total, given.delta)
-            told.append(f"The first question about {self.dataset} in this ledger, which now gives it {total} in all.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
         return (*told, *halting.told(self.books.left(self.analyst).halts))
@@ -234,9 +232,25 @@ class Desk:
             confidence=self.confidence,
             mechanisms=noises(ask.program, kept.noise),
             biases=ask.program.biases,
-            notes=(*injected, *_said(found, given.symbol, self.analyst), *ask.notes, *more, *self.notes),
+            notes=(*injected, *self.said(found), *ask.notes, *more, *self.notes),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
+
+    def said(self, found: Kept) -> list[str]:
+        """What is true of this asking alone, and not of the answer: a cost of zero, and that it was the first."""
+        said, given = [], self.books.registration
+        if found.replayed:
+            said.append(f"Cost 0: this is the stored answer of record {found.seq}.")
+        elif found.paid:
+            said.append("Cost 0: the question was paid for before, and its answer had not been stored.")
+        if found.charged_analyst and not found.charged:
+            charged = charge_text(given.symbol, found.charged_analyst)
+            said.append(f"{self.analyst} is charged {charged}, the dataset nothing.")
+        if found.first and not self.books.memory:
+            # A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence.
+            total = charge_text(given.symbol, given.total, given.delta)
+            said.append(f"{FIRST} about {self.dataset} in this ledger, which now gives it {total} in all.")
+        return said
 
     def facts(self) -> dict[str, Answer]:
         """Every invariant, exactly, by its name. Inside the scope that they define this costs 0, which is said."""
@@ -288,21 +302,9 @@ class Desk:
             confidence=self.confidence,
             mechanisms=(),
             biases=(),
-            notes=(said, *self.notes),
+            notes=(said, *(each for each in self.said(found) if not each.startswith("Cost 0")), *self.notes),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
-
-
-def _said(found: Kept, symbol: str, analyst: str | None) -> list[str]:
-    """A cost of zero is said aloud."""
-    said = []
-    if found.replayed:
-        said.append(f"Cost 0: this is the stored answer of record {found.seq}.")
-    elif found.paid:
-        said.append("Cost 0: the question was paid for before, and its answer had not been stored.")
-    if found.charged_analyst and not found.charged:
-        said.append(f"{analyst} is charged {charge_text(symbol, found.charged_analyst)}, the dataset nothing.")
-    return said
 
 
 def _checked(tables: object) -> dict[str, Table]:
