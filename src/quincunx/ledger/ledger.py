@@ -167,8 +167,9 @@ class Ledger:
             _check_guarantee(registration, question)
             registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
             seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
-            if not stored and Halts(connection).check(question.dataset, question.version, key):
-                self._reopened(book, Halts(connection), question.dataset, time, version=question.version)
+            halts = Halts(connection)
+            if not stored and halts.check(question.dataset, question.version, key):
+                self._reopened(book, halts, question.dataset, time, version=question.version)
             first = seq is None
             # A question asked before is free for the dataset and the plan, not for an analyst who sees it newly.
             joins = who is not None and (first or not book.paid(key, who[1]))

@@ -10,7 +10,7 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.ledger import Halt, Ledger, Question, Registration
-from quincunx.ledger.spending import rounded
+from quincunx.ledger.spending import exact, rounded
 from quincunx.release.amounts import charge_text
 from quincunx.spec import Specification
 
@@ -121,7 +121,10 @@ class Books:
 
     def settled(self, spend: Fraction, delta: Fraction, analyst: str | None, *, share: bool = False) -> Settled:
         """The spend with a denominator that the ledger can add up for ever, rounded up; a share is rounded down."""
-        given, left = self._registration, self.left(analyst)
+        given = self._registration
+        if exact(spend, given.total) and exact(delta, given.delta):
+            return Settled(spend=spend, delta=delta, changed=spend < given.smallest, notes=())
+        left = self.left(analyst)
         kept = rounded(spend, given.total, left.affordable, down=share)
         used = rounded(delta, given.delta, left.remaining_delta)
         notes = []

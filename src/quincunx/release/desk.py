@@ -124,12 +124,15 @@ class Desk:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said about the tables and the ledger."""
+        return (*self._standing(), *halting.told(self.books.left(self.analyst).halts))
+
+    def _standing(self) -> tuple[str, ...]:
         told = [f"{name}: {note}" for name, table in self._tables.items() for note in table.notes]
         if self.books.memory:
             told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
-        return (*told, *halting.told(self.books.left(self.analyst).halts))
+        return tuple(told)
 
     def close(self) -> None:
         """Close the ledger and the engine."""
@@ -232,7 +235,7 @@ class Desk:
             confidence=self.confidence,
             mechanisms=noises(ask.program, kept.noise),
             biases=ask.program.biases,
-            notes=(*injected, *self.said(found), *ask.notes, *more, *self.notes),
+            notes=(*injected, *self.said(found), *ask.notes, *more, *self._standing(), *halting.told(left.halts)),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
 
