@@ -42,6 +42,7 @@ def test_the_tree_and_its_exit_codes() -> None:
         "MisuseError": 4,
         "RefusalError": 4,
         "UnavailableError": 5,
+        "HaltedError": 5,
         "VerificationError": 6,
     }
     assert issubclass(errors.InputError, ValueError)

@@ -37,7 +37,7 @@ SURFACE = {
         "vacuous_from",
     },
     "quincunx.ledger": {
-        "Account", "Answer", "Balance", "Ledger", "Question", "Record", "Registration", "Reservation",
+        "Account", "Answer", "Balance", "Halt", "Ledger", "Question", "Record", "Registration", "Reservation",
     },
     "quincunx.release": {"Answer", "Check", "Column", "Cost", "Explanation", "OutputError", "Release", "Session"},
     "quincunx.sample": {"World", "world", "write_plan_for", "write_sample"},

@@ -13,6 +13,7 @@ QuincunxError
 │   ├── RegistrationError a dataset is not registered, or differs from what is registered
 │   └── MisuseError       a bound was asked of an object whose theorem does not give it (also a TypeError)
 ├── UnavailableError      an engine or a ledger cannot be used now; exit code 5
+│   └── HaltedError       an engine failed on the rows of a dataset, which answers nothing until it is reopened
 └── VerificationError     a result or a record failed its check; exit code 6
 
 QuincunxWarning           allowed, but probably not what was meant
@@ -178,6 +179,13 @@ class UnavailableError(QuincunxError):
     """An engine or a ledger cannot be used now: locked, full, read-only, missing, or of another format."""
 
     exit_code = 5
+
+
+class HaltedError(UnavailableError):
+    """An engine failed on the rows of a dataset. It answers nothing new until its curator reopens it.
+
+    The same sentence for everyone, so that nobody learns on which question it failed.
+    """
 
 
 class VerificationError(QuincunxError):

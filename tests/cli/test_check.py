@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.plans import made, run, run_json
-from tests.release.world import PLAN
+from tests.release.world import PLAN, WITH_ANALYST
 
 
 def test_a_good_plan(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_good_plan(tmp_path: Path) -> None:
 
 
 def test_an_analyst_has_less(tmp_path: Path) -> None:
-    code, out, _ = run("check", made(tmp_path), "--analyst", "alice")
+    code, out, _ = run("check", made(tmp_path, WITH_ANALYST), "--analyst", "alice")
     assert code == 3
     assert "not covered: at most ρ = 10 can be spent" in out
 

@@ -1,4 +1,4 @@
-"""`quincunx ledger show`, `verify`, `export`, `add`, `amend`."""
+"""`quincunx ledger show`, `verify`, `export`, `add`, `amend`, `reopen`."""
 
 import json
 import shutil
@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import quincunx as qx
 from quincunx.cli.ledger import app
+from quincunx.errors import HaltedError
 from quincunx.ledger import Ledger
 from tests.ledger.worlds import question, specification, ticking
 
@@ -181,3 +182,43 @@ def test_no_command_makes_a_ledger(tmp_path: Path, command: str) -> None:
     assert run(command, ":memory:").exit_code == 2
     (tmp_path / "data.csv").write_text("a,b\n")
     assert run(command, str(tmp_path / "data.csv")).exit_code == 5
+
+
+def test_reopening_a_halted_dataset(tmp_path: Path) -> None:
+    path = str(tmp_path / "halted.db")
+    with Ledger.open(path, clock=ticking()) as ledger:
+        ledger.register(dataset="visits", specification=specification())
+        with pytest.raises(HaltedError):
+            ledger.store(ledger.reserve(question("x")), None)
+    result = run("show", path)
+    assert result.exit_code == 0
+    out = result.stdout
+    assert "1 question, 0 answers, 1 withheld" in out
+    words = " ".join(out.split())
+    assert (
+        "This dataset was halted once, when an engine failed on its rows, and not reopened; it is halted now." in words
+    )
+    assert "halted visits: an engine failed on the rows of version 1" in words
+    assert max(len(line) for line in out.splitlines()) <= 80
+    result = run("reopen", path, "visits", "--reason", "the row was mended")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("reopened: ρ = 1/10 spent, 9/10 remaining; head 4:")
+    (account,) = json.loads(run("show", path, "--json").stdout)["datasets"]
+    assert account["halted"] is False
+    assert account["halts"] == [
+        {"seq": 3, "version": "1", "questions": 1, "withheld": 1, "reopened": 4, "allowed": 4},
+    ]
+    assert "reopened visits: the row was mended" in " ".join(run("show", path).stdout.split())
+    again = run("reopen", path, "visits", "--reason", "again")
+    assert (again.exit_code, "nothing is halted" in again.stderr) == (2, True)
+
+
+def test_the_smallest_spend_is_amended_and_kept(path: str) -> None:
+    for words in (["--smallest-spend", "1/100"], ["--analyst", "alice=1/4"], ["--intensity", "3"]):
+        assert run("amend", path, "visits", *words, "--reason", "because").exit_code == 0
+    with Ledger.open(path) as ledger:
+        assert str(ledger.account("visits").registration.smallest) == "1/100"
+    assert run("amend", path, "visits", "--smallest-spend", "none", "--reason", "because").exit_code == 0
+    with Ledger.open(path) as ledger:
+        assert ledger.account("visits").registration.smallest_spend is None
+        assert ledger.verify() == ledger.head

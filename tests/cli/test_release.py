@@ -12,12 +12,15 @@ from tests.release.world import PLAN
 def test_tables_are_written_and_the_cost_is_said(tmp_path: Path) -> None:
     plan, out = made(tmp_path), tmp_path / "out"
     code, text, err = run("release", plan, "--out", str(out))
-    assert (code, err) == (0, "")
+    assert code == 0
+    # A new ledger does not pass in silence.
+    assert err == "The first question about visits-2024 in this ledger, which now gives it ρ = 100, δ = 1e-6 in all.\n"
     assert "by_region: 4 rows, spent ρ = 2" in text
     assert "remaining ρ = 50, δ = 9e-7 for visits-2024" in text
     assert {"by_region.csv", "by_region.parquet", "summary.json", "summary.md"} <= {p.name for p in out.iterdir()}
     again = run_json("release", plan, "--out", str(out))
     assert again["releases"]["by_region"]["spent"] == "0"
+    assert "spent ρ = 2; remaining ρ = 50" in (out / "summary.md").read_text(encoding="utf-8")
     assert again["head"] == json.loads((out / "summary.json").read_text(encoding="utf-8"))["head"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.plans import COUNT, made, run, run_json
-from tests.release.world import CANARY, PLAN
+from tests.release.world import CANARY, PLAN, WITH_ANALYST
 
 
 def test_the_json_of_the_contract(tmp_path: Path) -> None:
@@ -59,13 +59,13 @@ def test_half_widths_delta_and_tidying(tmp_path: Path) -> None:
 
 
 def test_a_refusal_by_the_budget_shows_what_could_be_spent(tmp_path: Path) -> None:
-    plan = made(tmp_path)
+    plan = made(tmp_path, WITH_ANALYST)
     run_json("sql", plan, COUNT, "--spend", "4", "--analyst", "alice")
     code, out, err = run("sql", plan, COUNT, "--spend", "7", "--analyst", "alice")
     assert (code, out) == (3, "")
     assert "ρ = 7, with 4 spent and 6 remaining of 10" in err
     assert "largest affordable spend is ρ = 6" in err
-    code, out, err = run("sql", plan, COUNT, "--spend", "47", "--json")
+    code, out, err = run("sql", plan, COUNT, "--spend", "47", "--json", "--analyst", "curator")
     assert (code, out) == (3, "")
     refused = json.loads(err)
     assert refused["error"] == "BudgetError"

@@ -167,12 +167,12 @@ def test_a_second_name_has_a_second_budget(tmp_path: Path) -> None:
 def test_the_version_is_believed(tmp_path: Path) -> None:
     # The data changed and the version did not: the stored answer comes back, and nobody can tell from it.
     ledger = tmp_path / "ledger.db"
-    with session(table({"person_id": [1, 2, 3]}), ledger=ledger) as asked:
+    with session(table({"person_id": [1, 2, 3]}), ledger=ledger, intensity=10) as asked:
         first = asked.sql(COUNT, spend=1)
-    with session(table({"person_id": list(range(1000))}), ledger=ledger) as asked:
+    with session(table({"person_id": list(range(1000))}), ledger=ledger, intensity=10) as asked:
         again = asked.sql(COUNT, spend=1)
     assert (again.rows, again.spent) == (first.rows, 0)
-    with session(table({"person_id": list(range(1000))}), ledger=ledger, version="2") as asked:
+    with session(table({"person_id": list(range(1000))}), ledger=ledger, intensity=10, version="2") as asked:
         assert asked.sql(COUNT, spend=1).spent == 1
 
 
@@ -203,7 +203,7 @@ def test_sampling_error_is_not_in_the_intervals() -> None:
 
 
 def test_each_interval_is_for_its_row_alone() -> None:
-    with session(table({"person_id": [1]})) as asked:
+    with session(table({"person_id": [1]}), intensity=10) as asked:
         assert "row by row" in " ".join(str(asked.sql(COUNT, spend=1)).split())
 
 

@@ -2,9 +2,10 @@
 
     python -m tests.ledger.crash FOLDER
 
-For each step (register, reserve, store, add, amend) a child is forked that leaves, without cleaning up, before its k-th
-statement, for k = 1, 2, … until the step completes. After each crash the ledger is opened again, verified, and the step
-is repeated. The report is one JSON object: step → for each k what was recorded, and what the repetition cost.
+For each step (register, reserve, store, add, amend, halt, reopen) a child is forked that leaves, without cleaning up,
+before its k-th statement, for k = 1, 2, … until the step completes. After each crash the ledger is opened again,
+verified, and the step is repeated. The report is one JSON object: step → for each k what was recorded, and what the
+repetition cost.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from quincunx.errors import HaltedError
 from quincunx.ledger import Ledger, database
 from tests.ledger.worlds import question, specification
 
@@ -47,14 +50,21 @@ def mortal(path: str, wait: float) -> sqlite3.Connection:
     )
 
 
+def failing(ledger: Ledger) -> None:
+    with suppress(HaltedError):
+        ledger.store(ledger.reserve(question("x")), None)
+
+
 STEPS: dict[str, Callable[[Ledger], object]] = {
     "register": lambda ledger: ledger.register(dataset="visits", specification=specification()),
     "reserve": lambda ledger: ledger.reserve(question("x"), analyst="alice"),
     "store": lambda ledger: ledger.store(ledger.reserve(question("x")), b"42"),
     "add": lambda ledger: ledger.add("visits", cost="1/10", note="by hand"),
     "amend": lambda ledger: ledger.amend("visits", specification=specification(2), reason="more"),
+    "halt": failing,
+    "reopen": lambda ledger: ledger.reopen("visits", reason="mended"),
 }
-BEFORE = {"register": [], "reserve": ["register"], "store": ["register"], "add": ["register"], "amend": ["register"]}
+BEFORE: dict[str, list[str]] = {step: ["register"] for step in STEPS} | {"register": [], "reopen": ["register", "halt"]}
 
 
 def crashed(path: str, step: str, statement: int) -> int:
@@ -90,6 +100,10 @@ def report(folder: Path) -> dict[str, list[dict[str, Any]]]:
                     entry["charged again"] = str(again.charged)
                     entry["answer"] = ledger.store(again, b"43").content.decode()
                     entry["spent after"] = str(ledger.account("visits").total.spent)
+                if step in ("halt", "reopen"):
+                    entry["halted"] = ledger.account("visits").halted
+                    with suppress(HaltedError):
+                        entry["answer"] = ledger.store(ledger.reserve(question("x")), b"43").content.decode()
                 entry["head"] = ledger.verify()
             found.setdefault(step, []).append(entry)
             if code == DONE:

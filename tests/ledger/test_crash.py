@@ -30,6 +30,11 @@ def report() -> dict[str, list[dict[str, Any]]]:
         ("reserve", ["registration"], ["registration", "reservation"]),
         ("add", ["registration"], ["registration", "external"]),
         ("amend", ["registration"], ["registration", "amendment"]),
+        (
+            "reopen",
+            ["registration", "reservation", "halted"],
+            ["registration", "reservation", "halted", "reopened"],
+        ),
     ],
 )
 def test_a_step_happened_or_it_did_not(
@@ -58,3 +63,14 @@ def test_a_crash_on_the_way_to_store_leaves_one_of_three_states(report: dict[str
         assert entry["spent after"] == "1/10"
         # What was stored before the crash stays; otherwise the retry draws again, and its answer is the first.
         assert entry["answer"] == ("42" if state == kept else "43")
+
+
+def test_a_crash_on_the_way_to_a_halt_leaves_no_half_of_it(report: dict[str, list[dict[str, Any]]]) -> None:
+    """Before the halt is durable a retry may answer, as after every death of our own process; after it, never."""
+    states = [tuple(entry["left"]) for entry in report["halt"]]
+    nothing, paid = ("registration",), ("registration", "reservation")
+    assert list(dict.fromkeys(states)) == [nothing, paid, (*paid, "halted")]
+    for entry, state in zip(report["halt"], states, strict=True):
+        assert entry["halted"] == (state == (*paid, "halted"))
+        assert entry.get("answer") == (None if entry["halted"] else "43")
+    assert all("answer" not in entry for entry in report["reopen"])

@@ -17,7 +17,7 @@ import pytest
 
 from quincunx.errors import BudgetError, ParameterError, PrivacyError, UnavailableError
 from quincunx.ledger import Ledger
-from quincunx.ledger.database import APPLICATION, SCHEMA
+from quincunx.ledger.database import APPLICATION, HALTING, SCHEMA
 from tests.ledger.worlds import question, specification
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,7 +46,7 @@ def test_a_new_file_is_complete_private_and_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 
@@ -102,10 +102,20 @@ def test_another_database_is_refused_and_left_alone(tmp_path: Path) -> None:
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     filled(tmp_path / "ledger.db").close()
     connection = sqlite3.connect(tmp_path / "ledger.db")
-    connection.execute("PRAGMA user_version = 2")
+    connection.execute("PRAGMA user_version = 3")
     connection.close()
-    with pytest.raises(UnavailableError, match="format that is not known; got format 2"):
+    with pytest.raises(UnavailableError, match="format that is not known; got format 3"):
         Ledger.open(tmp_path / "ledger.db")
+
+
+def test_a_format_that_changes_while_it_is_open_is_noticed(tmp_path: Path) -> None:
+    """What a newer version records may forbid what this one would do."""
+    with filled(tmp_path / "ledger.db") as ledger:
+        connection = sqlite3.connect(tmp_path / "ledger.db")
+        connection.execute("PRAGMA user_version = 3")
+        connection.close()
+        with pytest.raises(UnavailableError, match="format that is not known; got format 3"):
+            ledger.reserve(question("x"))
 
 
 @pytest.mark.parametrize(
@@ -127,10 +137,11 @@ def test_tables_that_are_not_a_ledgers_are_refused(tmp_path: Path, statement: st
         Ledger.open(tmp_path / "ledger.db")
 
 
-def test_the_tables_of_format_1_are_for_ever() -> None:
+def test_the_tables_are_for_ever() -> None:
     assert [statement.split()[2] for statement in SCHEMA] == [
         "records", "datasets", "totals", "questions", "charges", "answers",
     ]  # fmt: skip
+    assert [statement.split()[2] for statement in HALTING] == ["halts", "withheld"]
 
 
 def test_a_held_lock_ends_in_a_clear_error_and_costs_nothing(tmp_path: Path) -> None:

@@ -77,14 +77,14 @@ class TestRegistration:
     def test_a_question_under_another_guarantee_is_refused(self, ledger: Ledger) -> None:
         other = specification(unit=qx.unit.Replace(key="person_id"))
         with pytest.raises(RegistrationError, match=r"unit\.kind: registered add-remove, given replace"):
-            ledger.reserve(question("x", specification=other))
+            ledger.reserve(question("x", specification=other), analyst="curator")
         assert spent(ledger) == 0
 
     def test_the_budget_belongs_to_the_name_across_versions(self, ledger: Ledger) -> None:
         for version in range(5):
-            ledger.reserve(question("x", version=str(version)))
+            ledger.reserve(question("x", version=str(version)), analyst="curator")
         with pytest.raises(BudgetError):
-            ledger.reserve(question("x", version="5"))
+            ledger.reserve(question("x", version="5"), analyst="curator")
         assert spent(ledger) == Fraction(1, 2)
 
 
@@ -104,7 +104,7 @@ class TestThreeSteps:
         assert dict(account.plans)["monthly"].spent == dict(account.analysts)["alice"].spent == TENTH
 
     def test_nothing_unstored_is_revealed(self, ledger: Ledger) -> None:
-        reservation = ledger.reserve(question("x"))
+        reservation = ledger.reserve(question("x"), analyst="curator")
         with pytest.raises(PrivacyError, match="no answer is stored, so nothing may be shown"):
             ledger.reveal(reservation)
 
@@ -117,7 +117,10 @@ class TestThreeSteps:
         assert ledger.store(again, b"42").content == b"42"
 
     def test_the_first_stored_answer_wins(self, ledger: Ledger) -> None:
-        first, second = ledger.reserve(question("x")), ledger.reserve(question("x"))
+        first, second = (
+            ledger.reserve(question("x"), analyst="curator"),
+            ledger.reserve(question("x"), analyst="curator"),
+        )
         assert ledger.store(first, b"41").content == b"41"
         assert ledger.store(second, b"43").content == b"41"
         assert ledger.store(first, b"44").content == b"41"
@@ -132,9 +135,9 @@ class TestThreeSteps:
         assert spent(ledger) == TENTH
 
     def test_a_replay_is_free_when_the_budget_is_gone(self, ledger: Ledger) -> None:
-        ledger.store(ledger.reserve(question("x")), b"42")
+        ledger.store(ledger.reserve(question("x"), analyst="curator"), b"42")
         ledger.add("visits", cost="9/10", note="the rest")
-        assert ledger.reveal(ledger.reserve(question("x"))).content == b"42"
+        assert ledger.reveal(ledger.reserve(question("x"), analyst="curator")).content == b"42"
 
     def test_another_analyst_pays_from_their_own_budget_only(self, ledger: Ledger) -> None:
         ledger.store(ledger.reserve(question("x"), analyst="alice"), b"42")
@@ -166,15 +169,15 @@ class TestThreeSteps:
         assert ledger.head == head
 
     def test_equal_questions_at_another_price_are_others(self, ledger: Ledger) -> None:
-        ledger.store(ledger.reserve(question("x", "1/10")), b"42")
-        other = ledger.reserve(question("x", "1/20"))
+        ledger.store(ledger.reserve(question("x", "1/10"), analyst="curator"), b"42")
+        other = ledger.reserve(question("x", "1/20"), analyst="curator")
         assert (other.stored, other.charged) == (False, Fraction(1, 20))
 
     def test_an_empty_answer_and_a_cost_of_zero_are_kept(self, ledger: Ledger) -> None:
-        reservation = ledger.reserve(question("invariants", 0))
+        reservation = ledger.reserve(question("invariants", 0), analyst="curator")
         assert reservation.charged == 0
         assert ledger.store(reservation, b"").content == b""
-        assert ledger.reserve(question("invariants", 0)).stored
+        assert ledger.reserve(question("invariants", 0), analyst="curator").stored
 
     def test_a_reservation_of_another_ledger_is_refused(self, ledger: Ledger) -> None:
         other = Ledger.open(":memory:")
@@ -186,19 +189,19 @@ class TestThreeSteps:
         assert kinds(ledger) == ["registration"]
 
     def test_an_interrupted_draw_leaves_the_charge(self, ledger: Ledger) -> None:
-        reservation = ledger.reserve(question("x"))
+        reservation = ledger.reserve(question("x"), analyst="curator")
         # The engine failed here: nothing is paid back.
         assert spent(ledger) == TENTH
         assert ledger.account("visits").answers == 0
-        assert ledger.reserve(question("x")).seq == reservation.seq
+        assert ledger.reserve(question("x"), analyst="curator").seq == reservation.seq
 
 
 class TestBudgets:
     def test_each_of_the_three_budgets_refuses(self, ledger: Ledger) -> None:
         for cost, analyst, plan, budget, remaining in (
             ("2/5", "alice", "default", "analyst", "3/10"),
-            ("3/5", None, "default", "plan", "1/2"),
-            ("11/10", None, "default", "dataset", "1"),
+            ("3/5", "curator", "default", "plan", "1/2"),
+            ("11/10", "curator", "default", "dataset", "1"),
         ):
             with pytest.raises(BudgetError) as caught:
                 ledger.reserve(question("x", cost), analyst=analyst, plan=plan)
@@ -217,9 +220,9 @@ class TestBudgets:
         assert ledger.account("visits").affordable(analyst="carol") == 0
 
     def test_delta_is_a_budget_of_the_dataset(self, ledger: Ledger) -> None:
-        ledger.reserve(question("x", delta="9e-7"))
+        ledger.reserve(question("x", delta="9e-7"), analyst="curator")
         with pytest.raises(BudgetError) as caught:
-            ledger.reserve(question("y", delta="2e-7"))
+            ledger.reserve(question("y", delta="2e-7"), analyst="curator")
         assert (caught.value.symbol, caught.value.affordable) == ("δ", Fraction(1, 10**7))
         assert "δ = 0.0000001" in str(caught.value)
         assert spent(ledger) == TENTH
@@ -232,10 +235,10 @@ class TestBudgets:
         assert ledger.reserve(question("x", specification=pure)).charged == TENTH
 
     def test_plans_have_a_share_each(self, ledger: Ledger) -> None:
-        ledger.reserve(question("x", "1/2"), plan="a")
-        ledger.reserve(question("y", "1/2"), plan="b")
+        ledger.reserve(question("x", "1/2"), plan="a", analyst="curator")
+        ledger.reserve(question("y", "1/2"), plan="b", analyst="curator")
         with pytest.raises(BudgetError, match="the dataset's budget does not cover this"):
-            ledger.reserve(question("z", "1/2"), plan="c")
+            ledger.reserve(question("z", "1/2"), plan="c", analyst="curator")
 
     def test_an_analyst_without_a_share_is_refused_where_others_have_one(self, ledger: Ledger) -> None:
         with pytest.raises(BudgetError, match="analyst 'carol'"):
@@ -298,7 +301,7 @@ class TestRecords:
     def test_the_chain_and_the_head(self, ledger: Ledger) -> None:
         heads = [ledger.head]
         for i in range(3):
-            heads.append(ledger.reserve(question(i)).head)
+            heads.append(ledger.reserve(question(i), analyst="curator").head)
         records = ledger.records()
         assert [record.seq for record in records] == [1, 2, 3, 4]
         assert [f"{record.seq}:{record.hash[:32]}" for record in records] == heads
@@ -316,7 +319,7 @@ class TestRecords:
         }  # fmt: skip
 
     def test_export_gives_every_record_and_no_answer(self, ledger: Ledger) -> None:
-        ledger.store(ledger.reserve(question("x")), b"canary 31415")
+        ledger.store(ledger.reserve(question("x"), analyst="curator"), b"canary 31415")
         lines = list(ledger.export())
         assert [json.loads(line)["kind"] for line in lines] == kinds(ledger)
         assert [json.loads(line)["seq"] for line in lines] == [1, 2, 3]
@@ -325,7 +328,7 @@ class TestRecords:
 
 class TestBadInput:
     def test_wrong_types_are_refused(self, ledger: Ledger) -> None:
-        reservation = ledger.reserve(question("x"))
+        reservation = ledger.reserve(question("x"), analyst="curator")
         for act in (
             lambda: ledger.reserve("SELECT 1"),  # type: ignore[arg-type]
             lambda: ledger.paid("SELECT 1"),  # type: ignore[arg-type]
@@ -342,7 +345,7 @@ class TestBadInput:
     )
     def test_bad_names_are_refused(self, ledger: Ledger, names: dict[str, object]) -> None:
         with pytest.raises(ParameterError):
-            ledger.reserve(question("x"), **names)  # type: ignore[arg-type]
+            ledger.reserve(question("x"), **({"analyst": "curator"} | names))  # type: ignore[arg-type]
 
     def test_the_last_few_are_a_whole_number(self, ledger: Ledger) -> None:
         for last in (-1, "3", 1.5, True):
@@ -350,7 +353,7 @@ class TestBadInput:
                 ledger.records(last=last)  # type: ignore[arg-type]
 
     def test_no_refusal_tells_an_answer(self, ledger: Ledger) -> None:
-        reservation = ledger.reserve(question("x"))
+        reservation = ledger.reserve(question("x"), analyst="curator")
         ledger.store(reservation, b"canary 31415")
         forged = Reservation(
             dataset="visits", question=reservation.question, seq=99, charged=TENTH, charged_delta=Fraction(0),

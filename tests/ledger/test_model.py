@@ -3,6 +3,7 @@
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -16,7 +17,7 @@ SHARES = {"plan": Fraction(2, 3), "alice": Fraction(1, 2), "bob": Fraction(1, 5)
 COSTS = st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 7), Fraction(1, 3), Fraction(2)])
 DELTAS = st.sampled_from([Fraction(0), DELTA / 3, DELTA])
 ASKED = st.sampled_from("pqrs")
-ANALYSTS = st.sampled_from([None, "alice", "bob", "carol"])
+ANALYSTS = st.sampled_from([None, "alice", "bob", "carol", "curator", "Alice", "\u0430lice"])
 PLANS = st.sampled_from(["default", "other"])
 
 
@@ -44,12 +45,19 @@ class Machine(RuleBasedStateMachine):
         self.ledger.register(dataset="visits", specification=specification(), budgets=budgets)
 
     def covers(self, holder: tuple[str, str], cost: Fraction) -> bool:
+        if holder == ("analyst", "curator"):
+            return True
         limit = self.total if holder[0] == "dataset" else SHARES.get(holder[1] if holder[0] == "analyst" else "plan", 0)
         return cost == 0 or self.spent.get(holder, Fraction(0)) + cost <= limit
 
     @rule(asked=ASKED, cost=COSTS, delta=DELTAS, analyst=ANALYSTS, plan=PLANS)
     def reserve(self, asked: str, cost: Fraction, delta: Fraction, analyst: str | None, plan: str) -> None:
         asking = question(asked, cost, delta=delta, specification=specification(self.total))
+        if analyst is None or analyst.isascii() is False or not analyst.islower():
+            # Nobody, and those who look like alice.
+            with pytest.raises(PrivacyError, match=r"who asks|looks like"):
+                self.ledger.reserve(asking, analyst=analyst, plan=plan)
+            return
         first = asking.key not in self.paid
         holders = [("dataset", ""), ("plan", plan)] if first else []
         joins = analyst is not None and (first or analyst not in self.paid[asking.key])

@@ -1,4 +1,4 @@
-"""Stored ledgers are for ever: the file of format 1 is read, verified and spent from by this version."""
+"""Stored ledgers are for ever: files of formats 1 and 2 are read, verified and spent from by this version."""
 
 import json
 import shutil
@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from quincunx.errors import BudgetError, VerificationError
+from quincunx.errors import BudgetError, HaltedError, ParameterError, VerificationError
 from quincunx.ledger import Ledger
-from tests.ledger.make_fixture import make
+from tests.ledger.make_fixture import make, make_halted
 from tests.ledger.worlds import question, specification
 
 STORED = Path(__file__).parent.parent / "fixtures" / "ledger_v1.db"
 HEAD = "8:c22ab190a6f068dc74c274ce58f05c50"
+HALTED = STORED.with_name("ledger_v2.db")
+HALTED_HEAD = "13:b3a0d14989b16ea24a8f90733075c98f"
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def test_its_accounts_say_what_was_spent(path: Path) -> None:
 
 def test_its_answers_are_replayed_and_its_budgets_bind(path: Path) -> None:
     with Ledger.open(path, create=False) as ledger:
-        again = ledger.reserve(question("SELECT COUNT(*)", delta="1e-7", specification=specification(2)))
+        again = ledger.reserve(question("SELECT COUNT(*)", delta="1e-7", specification=specification(2)), analyst="bob")
         assert (again.stored, again.charged) == (True, 0)
         assert ledger.reveal(again).content == b"n = 42"
         with pytest.raises(BudgetError, match="analyst 'bob'"):
@@ -72,3 +74,25 @@ def test_its_answers_are_replayed_and_its_budgets_bind(path: Path) -> None:
 def test_this_version_still_writes_format_1(tmp_path: Path) -> None:
     """The same acts give the same hashes: a change of what is written would need a new format."""
     assert make(str(tmp_path / "again.db")) == HEAD
+
+
+def test_a_halted_ledger_of_format_2_is_read(tmp_path: Path) -> None:
+    with Ledger.open(shutil.copy(HALTED, tmp_path / "ledger.db"), create=False) as ledger:
+        assert ledger.verify(HALTED_HEAD) == ledger.head == HALTED_HEAD
+        assert [record.kind for record in ledger.records()][5:7] == ["halted", "reopened"]
+        account = ledger.account("visits")
+        assert [(halt.version, halt.questions, halt.withheld) for halt in account.halts] == [("1", 3, 2), ("2", 2, 2)]
+        assert [(halt.reopened, halt.allowed) for halt in account.halts] == [(7, 7), (11, None)]
+        assert account.registration.smallest == Fraction(1, 1000)
+        again = ledger.reserve(question("SELECT COUNT(*)"), analyst="curator")
+        assert (again.charged, ledger.reveal(again).content) == (0, b"n = 42")
+        for asked in (question("SELECT SUM(age)", "1/7"), question("new", version="2")):
+            with pytest.raises(HaltedError):
+                ledger.reserve(asked, analyst="curator")
+        with pytest.raises(ParameterError, match="too small"):
+            ledger.reserve(question("new", "1/2000"), analyst="curator")
+        assert ledger.reserve(question("new"), analyst="curator").charged == Fraction(1, 10)
+
+
+def test_this_version_still_writes_format_2(tmp_path: Path) -> None:
+    assert make_halted(str(tmp_path / "again.db")) == HALTED_HEAD

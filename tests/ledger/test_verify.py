@@ -153,7 +153,7 @@ def test_a_rolled_back_file_is_found_by_its_head(path: Path, tmp_path: Path) -> 
     """A copy put back is a true ledger of the past: only the head that was printed since tells."""
     shutil.copy(path, tmp_path / "copy.db")
     with Ledger.open(path) as ledger:
-        head = ledger.reserve(question("late")).head
+        head = ledger.reserve(question("late"), analyst="a").head
         assert ledger.verify(head) == head
     shutil.copy(tmp_path / "copy.db", path)
     with Ledger.open(path) as ledger:
@@ -167,10 +167,10 @@ def test_a_rolled_back_file_is_found_by_its_head(path: Path, tmp_path: Path) -> 
 def test_a_rewritten_ledger_is_found_by_its_head(path: Path, tmp_path: Path) -> None:
     shutil.copy(path, tmp_path / "copy.db")
     with Ledger.open(path) as ledger:
-        head = ledger.reserve(question("late")).head
+        head = ledger.reserve(question("late"), analyst="a").head
     shutil.copy(tmp_path / "copy.db", path)
     with Ledger.open(path) as ledger:
-        ledger.reserve(question("something else"))
+        ledger.reserve(question("something else"), analyst="a")
         assert ledger.verify().startswith("11:")
         with pytest.raises(VerificationError, match=r"record 11 is not the one that the head names: .* rewritten"):
             ledger.verify(head)

@@ -22,7 +22,7 @@ from quincunx.errors import (
 )
 from quincunx.release import Release, Session, write
 from quincunx.spec.standard import Approximate
-from tests.release.world import CANARY, PLAN, NoEngine, session, write_plan
+from tests.release.world import CANARY, PLAN, WITH_ANALYST, NoEngine, session, write_plan
 
 APPROXIMATE = (
     PLAN.replace('"zcdp", delta = "1e-6"', '"approximate", delta = "1e-6"')
@@ -99,6 +99,62 @@ def test_running_it_again_is_free_and_gives_the_same_tables(tmp_path: Path) -> N
             assert (tmp_path / "one" / f"{name}.{end}").read_bytes() == (
                 tmp_path / "two" / f"{name}.{end}"
             ).read_bytes()
+
+
+@pytest.mark.parametrize("text", [PLAN, TWO], ids=["one by one", "as one"])
+def test_what_is_published_says_what_the_release_cost_whichever_run_writes_it(tmp_path: Path, text: str) -> None:
+    """The second run rewrote the published summary to "spent ρ = 0"."""
+    plan, out = write_plan(tmp_path, text), tmp_path / "out"
+    with Session.open(plan) as opened:
+        done = opened.release(out)
+        total = opened.spent
+    first = {name: (out / name).read_text(encoding="utf-8") for name in ("summary.md", "summary.json")}
+    releases = json.loads(first["summary.json"])["releases"]
+    assert (
+        sum(Fraction(each["spent"]) for each in releases.values())
+        == total
+        == sum(answer.spent for answer in done.answers.values())
+    )
+    assert sum(Fraction(each["delta"]) for each in releases.values()) == Fraction(1, 10**7)
+    assert {Fraction(each["remaining"]) for each in releases.values()} == {100 - total}
+    assert not any("first question" in words or "Cost 0" in words for words in first.values())
+    assert [note[:18] for note in done.notes] == ["The first question"]
+    assert sum("first question" in note for answer in done.answers.values() for note in answer.notes) == 1
+    with Session.open(plan) as opened:
+        again = opened.release(out)
+        assert [answer.spent for answer in again.answers.values()] == [0] * len(releases)
+        assert again.notes == ()
+        assert all(any(note.startswith("Cost 0") for note in answer.notes) for answer in again.answers.values())
+        assert {name: (out / name).read_text(encoding="utf-8") for name in first} == first
+        if text == TWO:
+            opened.sql("SELECT COUNT(age) AS n FROM visits", spend="1/1000")
+        opened.release(out)
+    later = json.loads((out / "summary.json").read_text(encoding="utf-8"))["releases"]
+    assert [each["spent"] for each in later.values()] == [each["spent"] for each in releases.values()]
+
+
+def test_a_question_that_was_paid_for_before_the_release_is_published_with_its_price(tmp_path: Path) -> None:
+    with Session.open(write_plan(tmp_path)) as opened:
+        entry = opened._releases[0]
+        opened.sql(entry.sql, spend=entry.spend)
+        done = opened.release(tmp_path / "out")
+    assert done.answers["by_region"].spent == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["releases"]["by_region"]["spent"] == "2"
+    assert "spent ρ = 0;" not in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
+
+
+def test_facts_alone_are_published_without_the_note_of_the_first_question(tmp_path: Path) -> None:
+    text = PLAN[: PLAN.index("[[release]]")].replace(
+        "invariants = []", 'invariants = ["SELECT SUM(age) AS s FROM visits"]'
+    )
+    with Session.open(write_plan(tmp_path, text)) as opened:
+        assert len(opened.release(tmp_path / "out").notes) == 1
+    before = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
+    assert "first question" not in before
+    with Session.open(tmp_path / "plan.toml") as opened:
+        assert opened.release(tmp_path / "out").notes == ()
+    assert (tmp_path / "out" / "summary.md").read_text(encoding="utf-8") == before
 
 
 def test_shares_are_of_the_registered_budget_not_of_what_is_left(tmp_path: Path) -> None:
@@ -257,7 +313,7 @@ def test_declarations_that_do_not_fit_have_a_line(
 
 
 def test_a_plan_opens_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_plan(tmp_path)
+    write_plan(tmp_path, WITH_ANALYST)
     monkeypatch.chdir(tmp_path.parent)
     with Session.open(f"{tmp_path.name}/plan.toml", analyst="alice") as opened:
         assert opened.remaining == 10

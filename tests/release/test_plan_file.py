@@ -14,7 +14,7 @@ from quincunx.release.plan_file import read_plan
 from quincunx.release.toml import placed, read_toml
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
-from tests.release.world import PLAN
+from tests.release.world import WITH_ANALYST as PLAN
 
 
 def written(folder: Path, text: str = PLAN) -> Path:

@@ -17,13 +17,13 @@ import pytest
 from quincunx import spec
 from quincunx.errors import (
     BudgetError,
+    HaltedError,
     ParameterError,
     PrivacyError,
     QueryError,
     RefusalError,
     RegistrationError,
     SpecificationError,
-    UnavailableError,
 )
 from quincunx.ledger import Ledger
 from quincunx.release import Answer, Session
@@ -138,22 +138,6 @@ def test_an_answer_is_what_the_ledger_stored(monkeypatch: pytest.MonkeyPatch) ->
         assert asked.sql(COUNT, spend=1).value == 7
 
 
-def test_a_failing_engine_leaves_the_question_paid_and_the_retry_free() -> None:
-    class Broken(NoEngine):
-        def run(self, *_: object) -> object:
-            raise UnavailableError("the engine could not compute the question", where="duckdb")
-
-    with session() as asked:
-        asked._desk._engine = Broken()
-        with pytest.raises(UnavailableError):
-            asked.sql(COUNT, spend=1)
-        assert asked.spent == 1
-        asked._desk._engine = None
-        answer = asked.sql(COUNT, spend=1)
-        assert (answer.spent, asked.spent) == (0, 1)
-        assert "Cost 0: the question was paid for before, and its answer had not been stored." in answer.notes
-
-
 def test_planning_reads_no_private_row() -> None:
     with planning() as asked:
         assert "No private row was read." in str(asked.explain(BY_REGION, spend=1))
@@ -162,8 +146,13 @@ def test_planning_reads_no_private_row() -> None:
         assert [error.name for error in asked.error(BY_REGION, spend=1)] == ["n", "mean_age", "total"]
         assert asked.check().covered
         assert (asked.spent, asked.remaining) == (0, 100)
-        with pytest.raises(AssertionError, match="private row"):
+        engine = asked._desk.engine
+        assert isinstance(engine, NoEngine)
+        assert engine.asked == 0
+        # The engine would have been noticed.
+        with pytest.raises(HaltedError):
             asked.sql(COUNT, spend=1)
+        assert engine.asked == 1
 
 
 def test_a_refusal_before_the_ledger_costs_nothing() -> None:
@@ -331,7 +320,9 @@ def test_budgets_of_plan_and_analyst(tmp_path: Path) -> None:
         assert "bob is charged ρ = 2, the dataset nothing." in answer.notes
     with session(**given, analyst="carol") as carol, pytest.raises(BudgetError):
         carol.sql(COUNT, spend=2)
-    with session(**given) as curator:
+    with session(**given) as nobody, pytest.raises(PrivacyError, match="says who asks"):
+        nobody.sql(COUNT, spend=2)
+    with session(**given, analyst="curator") as curator:
         assert curator.remaining == 3
         with pytest.raises(BudgetError) as caught:
             curator.sql(COUNT, spend=4)
@@ -421,7 +412,12 @@ def test_the_first_question_in_a_ledger_is_said_aloud(tmp_path: Path) -> None:
     question = "SELECT COUNT(*) AS n FROM visits"
     said = "The first question about visits in this ledger, which now gives it ρ = 100, δ = 1e-6 in all."
     with session(ledger=tmp_path / "ledger.db") as first:
+        assert said not in first.notes
         assert said in first.sql(question, spend="1/100").notes
+        # It belongs to that question only, not to the session.
+        assert said not in first.sql(question, spend="1/100").notes
+        assert said not in first.sql(question, spend="1/200").notes
+        assert said not in first.notes
     with session(ledger=tmp_path / "ledger.db") as later:
         assert said not in later.sql(question, spend="1/50").notes
     with session(ledger=tmp_path / "leger.db") as mistyped:

@@ -68,7 +68,13 @@ def session(**changes: Any) -> Session:
 class NoEngine:
     """An engine that must not be asked: planning reads no private row."""
 
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def rehearse(self, *_: object) -> None: ...
+
     def run(self, *_: object) -> object:
+        self.asked += 1
         raise AssertionError("a private row was read")
 
     def sql(self, *_: object) -> str:
@@ -92,7 +98,6 @@ invariants = []
 
 [budgets]
 plan    = "50"
-analyst = { alice = "10" }
 
 [tables.visits]
 source = "visits.parquet"
@@ -124,6 +129,9 @@ sql   = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
 share = 1
 delta = "1e-7"
 """
+
+# The same with a budget for an analyst: then everyone says who asks.
+WITH_ANALYST = PLAN.replace('plan    = "50"\n', 'plan    = "50"\nanalyst = { alice = "10" }\n')
 
 
 def write_plan(folder: Path, text: str = PLAN) -> Path:

@@ -1,4 +1,4 @@
-"""`quincunx ledger`: look into a ledger, check it, add what was spent elsewhere, amend what is registered."""
+"""`quincunx ledger`: look into a ledger, check it, add what was spent elsewhere, amend what is registered, reopen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from quincunx.ledger import Account, Balance, Ledger, Record, Registration
     from quincunx.spec import Specification
 
-app = typer.Typer(help="Show, verify, export, add to and amend a ledger.", no_args_is_help=True)
+app = typer.Typer(
+    help="Show, verify, export, add to and amend a ledger, and reopen a halted dataset.", no_args_is_help=True
+)
 
 # kind of record → what it says, from its body and the symbol of the dataset's budget
 _WORDS: Final[dict[str, Callable[[dict[str, Any], str], str]]] = {
@@ -30,6 +32,8 @@ _WORDS: Final[dict[str, Callable[[dict[str, Any], str], str]]] = {
     "answer": lambda body, _: f"to {body['question'][:8]}, {_count(body['size'], 'byte')}",
     "replay": lambda body, symbol: f"{_spend(body, symbol)}, {body['analyst']} alone",
     "external": lambda body, symbol: f"{symbol} = {body['cost']}: {body['note']}",
+    "halted": lambda body, _: f"an engine failed on the rows of version {body['version']}",
+    "reopened": lambda body, _: body["reason"] or f"by version {body['version']}",
 }
 
 File = Annotated[str, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
@@ -121,16 +125,33 @@ def amend(
     analyst: Annotated[
         list[str] | None, typer.Option(metavar="NAME=LIMIT", help="An analyst's new limit; none lifts it. Repeatable.")
     ] = None,
+    smallest_spend: Annotated[
+        str | None, typer.Option(help="The least that one question may spend; none for 1e-6 of the total.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Change a dataset's total or budgets. What is left out stays as it is."""
     with _opened(ledger) as opened:
         old = opened.account(dataset).registration
         changed = _specification(old, specification, intensity, delta)
-        budgets = _budgets(old, plan, analyst or [])
+        budgets = _budgets(old, plan, analyst or [], smallest_spend)
         opened.amend(dataset, reason=reason, specification=changed, budgets=budgets)
         account, head = opened.account(dataset), opened.head
     _report(account, head, "amended", as_json)
+
+
+@app.command("reopen")
+@reports_errors
+def reopen(
+    ledger: File,
+    dataset: Dataset,
+    reason: Annotated[str, typer.Option(help="Why it can be asked again; it is recorded.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let a halted dataset answer again. What was open at the halt stays paid and unanswered; openings are counted."""
+    with _opened(ledger) as opened:
+        account, head = opened.reopen(dataset, reason=reason), opened.head
+    _report(account, head, "reopened", as_json)
 
 
 def _opened(path: str) -> Ledger:
@@ -166,10 +187,12 @@ def _specification(
     return new if intensity is None else dataclasses.replace(new, intensity=intensity)  # type: ignore[arg-type]
 
 
-def _budgets(old: Registration, plan: str | None, analysts: list[str]) -> dict[str, object] | None:
+def _budgets(
+    old: Registration, plan: str | None, analysts: list[str], smallest: str | None
+) -> dict[str, object] | None:
     from quincunx.errors import ParameterError
 
-    if plan is None and not analysts:
+    if plan is None and not analysts and smallest is None:
         return None
     limits: dict[str, object] = dict(old.analysts)
     for entry in analysts:
@@ -179,7 +202,11 @@ def _budgets(old: Registration, plan: str | None, analysts: list[str]) -> dict[s
             raise ParameterError("expected a name and a limit", where="--analyst", got=repr(entry[:40]), hint=hint)
         limits[name] = limit
     kept = {name: limit for name, limit in limits.items() if limit != "none"}
-    return {"plan": old.plan if plan is None else None if plan == "none" else plan, "analysts": kept}
+    return {
+        "plan": old.plan if plan is None else None if plan == "none" else plan,
+        "analysts": kept,
+        "smallest_spend": old.smallest_spend if smallest is None else None if smallest == "none" else smallest,
+    }
 
 
 def _report(account: Account, head: str, done: str, as_json: bool) -> None:
@@ -214,6 +241,8 @@ def _show(path: str, accounts: list[Account], records: tuple[Record, ...], head:
 
 
 def _show_account(account: Account) -> None:
+    from quincunx.ledger.halting import told
+
     out, registration = console(), account.registration
     specification = registration.specification
     out.print(registration.dataset, markup=False, style="bold")
@@ -232,9 +261,13 @@ def _show_account(account: Account) -> None:
     for name, symbol, balance in rows:
         table.add_row(Text(name), symbol, *(_text(each) for each in (balance.spent, balance.remaining, balance.budget)))
     out.print(table)
-    waiting = account.questions - account.answers
+    withheld = sum(halt.withheld for halt in account.halts)
+    waiting = account.questions - account.answers - withheld
     rest = f", {waiting} paid for and not yet answered" if waiting else ""
+    rest += f", {withheld} withheld" if withheld else ""
     out.print(f"  {_count(account.questions, 'question')}, {_count(account.answers, 'answer')}{rest}", markup=False)
+    for words in told(account.halts):
+        out.print(Padding(Text(words), (0, 0, 0, 2)))
 
 
 def _what(record: Record, symbols: dict[str, str]) -> Text:
@@ -265,6 +298,8 @@ def _json(account: Account) -> dict[str, object]:
         "analysts": {name: _balance(balance) for name, balance in account.analysts},
         "questions": account.questions,
         "answers": account.answers,
+        "halted": account.halted,
+        "halts": [dataclasses.asdict(halt) for halt in account.halts],
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, NoReturn, ParamSpec
+from typing import Annotated, Final, NoReturn, ParamSpec
 
 import typer
 from rich.console import Console
@@ -16,6 +16,8 @@ from rich.console import Console
 from quincunx.errors import ParameterError, QuincunxError
 
 P = ParamSpec("P")
+# What a shell says of a command that was ended by Ctrl-C: 128 and the signal's number.
+INTERRUPTED: Final = 130
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for programs.")]
 
@@ -83,5 +85,8 @@ def reports_errors(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except QuincunxError as error:
             fail(error, as_json=bool(kwargs.get("as_json", False)))
+        except KeyboardInterrupt:
+            typer.echo("interrupted: what was paid for stays paid, and asking it again costs nothing", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     return run

@@ -42,6 +42,8 @@ def release(
         return
     from quincunx.release.amounts import charge_text
 
+    for note in done.notes:
+        typer.echo(note, err=True)
     for name, answer in done.answers.items():
         spent = charge_text(answer.symbol, answer.spent, answer.delta)
         typer.echo(f"{name}: {len(answer):,} rows, spent {spent}")

@@ -2,9 +2,10 @@
 
 from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.budget import Balance
+from quincunx.ledger.halting import Halt
 from quincunx.ledger.ledger import Ledger
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record
 from quincunx.ledger.registration import Registration
 
-__all__ = ["Account", "Answer", "Balance", "Ledger", "Question", "Record", "Registration", "Reservation"]
+__all__ = ["Account", "Answer", "Balance", "Halt", "Ledger", "Question", "Record", "Registration", "Reservation"]

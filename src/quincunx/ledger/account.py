@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from quincunx.ledger.budget import Balance
+from quincunx.ledger.halting import Halt
 from quincunx.ledger.registration import Registration
 
 
@@ -49,7 +50,8 @@ class Account:
     """A dataset's account at one moment.
 
     total, delta: the dataset's balances in the budgeted parameter and in δ. plans, analysts: (name, balance) of all who
-    spent or have a limit. questions: how many were reserved. answers: how many of them are stored.
+    spent or have a limit. questions: how many were reserved. answers: how many of them are stored. halts: when an
+    engine failed on the rows, in order.
     """
 
     registration: Registration
@@ -59,6 +61,12 @@ class Account:
     analysts: tuple[tuple[str, Balance], ...]
     questions: int
     answers: int
+    halts: tuple[Halt, ...] = ()
+
+    @property
+    def halted(self) -> bool:
+        """Whether the dataset is halted now: it answers nothing new."""
+        return any(halt.reopened is None for halt in self.halts)
 
     def affordable(self, *, plan: str = "default", analyst: str | None = None) -> Fraction:
         """The largest spend that every budget in the way would admit: dataset, plan, and analyst if named."""

@@ -10,6 +10,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Mapping
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Final
 
@@ -38,7 +39,8 @@ def digest(text: str | bytes) -> str:
 def name(value: object, where: str) -> str:
     """A name that identifies: printable, without spaces at its ends, in Unicode's composed form.
 
-    Look-alikes are refused because a budget belongs to a name: "visits " must not have another budget than "visits".
+    A budget belongs to a name: "visits " must not have another than "visits". What looks like a name that is known is
+    refused where it would become a new one (names.py).
     """
     if not isinstance(value, str):
         raise ParameterError("expected a name", where=where, got=type(value).__name__, hint="Write a short text.")
@@ -55,6 +57,18 @@ def sentence(value: object, where: str) -> str:
         got = "an empty text" if isinstance(value, str) else type(value).__name__
         raise ParameterError("expected a sentence", where=where, got=got, hint="Say why, for those who read it later.")
     return value.strip()
+
+
+def check_moment(text: object) -> None:
+    """Raise unless the text is a day or a time in ISO 8601."""
+    try:
+        if not isinstance(text, str):
+            raise ValueError
+        date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
+    except ValueError:
+        hint = "Write 2024-05-01 or 2024-05-01T12:00:00Z."
+        got = ascii(text)[:40] if isinstance(text, str) else type(text).__name__
+        raise ParameterError("expected a day or a time", where="when", got=got, hint=hint) from None
 
 
 def _plain(value: object, where: str, depth: int) -> Any:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from quincunx.errors import PrivacyError, UnavailableError
 from quincunx.ledger.place import MEMORY, check_file, located
-from quincunx.ledger.record import FORMAT
+from quincunx.ledger.record import FORMAT, FORMATS
 
 # "QXLD": what `file` and SQLite's own tools may read.
 APPLICATION: Final = 0x51584C44
@@ -33,6 +33,13 @@ SCHEMA: Final = (
     "WITHOUT ROWID",
     "CREATE TABLE answers (question TEXT PRIMARY KEY, seq INTEGER NOT NULL, content BLOB NOT NULL)",
 )
+# What format 2 adds. reopened: the record that reopened the dataset; allowed: the one that opened the version again.
+HALTING: Final = (
+    "CREATE TABLE halts (seq INTEGER PRIMARY KEY, dataset TEXT NOT NULL, version TEXT NOT NULL, reopened INTEGER, "
+    "allowed INTEGER)",
+    "CREATE TABLE withheld (question TEXT PRIMARY KEY, halt INTEGER NOT NULL) WITHOUT ROWID",
+)
+TABLES: Final = {1: SCHEMA, 2: (*SCHEMA, *HALTING)}
 _SETTINGS: Final = (
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
@@ -131,6 +138,8 @@ class Database:
                 connection.execute(begin)
                 # The first look takes the snapshot, so that waiting is over when it succeeds.
                 connection.execute("SELECT 1 FROM records LIMIT 1")
+                # A newer version may have changed the format since this connection was made.
+                format_of(connection, self.path)
                 return
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
@@ -217,10 +226,27 @@ def connect(path: str, wait: float) -> sqlite3.Connection:
     return sqlite3.connect(address, timeout=wait, isolation_level=None, check_same_thread=False, uri=True)
 
 
+def format_of(connection: sqlite3.Connection, path: str = "ledger") -> int:
+    """The format of the file, inside a transaction; one that is not known is refused."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version not in FORMATS:
+        got, hint = f"format {version}", f"This version of Quincunx reads formats up to {FORMAT}; update it."
+        raise UnavailableError("this ledger has a format that is not known", where=path, got=got, hint=hint)
+    return version
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Make a file of format 1 one of format 2, inside the transaction that needs it; older versions then refuse it."""
+    if format_of(connection) < FORMAT:
+        for statement in HALTING:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
 def _fill(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("BEGIN EXCLUSIVE")
-    for statement in SCHEMA:
+    for statement in TABLES[FORMAT]:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -228,17 +254,18 @@ def _fill(connection: sqlite3.Connection) -> None:
 
 
 def _check_format(connection: sqlite3.Connection, path: str) -> None:
-    application, version = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    )
-    if application != APPLICATION:
-        hint = "Correct the path; a ledger is made by its first use."
-        raise UnavailableError("this file is not a ledger", where=path, hint=hint)
-    if version != FORMAT:
-        got, hint = f"format {version}", f"This version of Quincunx reads format {FORMAT}; update it."
-        raise UnavailableError("this ledger has a format that is not known", where=path, got=got, hint=hint)
-    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-    if found != set(SCHEMA):
+    # One transaction: another process may change the format between two looks.
+    connection.execute("BEGIN")
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        if application != APPLICATION:
+            hint = "Correct the path; a ledger is made by its first use."
+            raise UnavailableError("this file is not a ledger", where=path, hint=hint)
+        version = format_of(connection, path)
+        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    finally:
+        connection.execute("ROLLBACK")
+    if found != set(TABLES[version]):
         # A trigger or a view could change what is written.
         hint = "Restore a copy and verify it with the last printed head."
         raise UnavailableError("the tables of this file are not those of a ledger", where=path, hint=hint)

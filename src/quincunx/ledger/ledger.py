@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from types import TracebackType
 from typing import Final, Self
@@ -20,11 +21,13 @@ from quincunx.ledger import verify
 from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
-from quincunx.ledger.canonical import canonical, digest, dumped, name, sentence
-from quincunx.ledger.database import Database
+from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, name, sentence
+from quincunx.ledger.database import Database, upgrade
+from quincunx.ledger.halting import Halts
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
 from quincunx.ledger.registration import Registration
+from quincunx.ledger.spending import rounded
 from quincunx.noise import injected as key_injected
 from quincunx.numbers import delta_parameter, non_negative
 from quincunx.spec import Specification
@@ -103,6 +106,8 @@ class Ledger:
             if found is not None:
                 found.check_same(given)
                 return found
+            given.check_names(book.datasets())
+            _upgrade(connection, given)
             book.append("registration", given.text(), self._now())
             book.keep(given)
         return given
@@ -131,6 +136,8 @@ class Ledger:
             )
             if new.text() == old.text():
                 raise ParameterError("nothing would change", where="amend", hint="Say what should become different.")
+            new.check_names(book.datasets(), old, book.holders(old.dataset, "analyst"))
+            _upgrade(connection, new)
             check_amendment(old, new, *book.spent(old.dataset, DATASET), any(book.counts(old.dataset)))
             book.append("amendment", canonical({**new.to_dict(), "reason": why}, "amend"), self._now())
             book.keep(new)
@@ -143,7 +150,8 @@ class Ledger:
 
         A question that was reserved before, by anyone, costs the dataset nothing more; an analyst who was not yet
         charged for it is charged. Nothing is ever paid back. plan: whose share is used. injected: whether noise is
-        drawn from an injected key, which only a ledger in memory admits.
+        drawn from an injected key, which only a ledger in memory admits. While the dataset is halted only questions
+        with a stored answer are taken, and the first about a new version, which reopens it.
         """
         self._check_key(injected)
         key, cost, delta = _question(question).key, question.cost, question.delta
@@ -157,12 +165,19 @@ class Ledger:
             book = Book(connection)
             registration = book.registration(question.dataset)
             _check_guarantee(registration, question)
-            seq, time = book.reservation(key), self._now()
+            registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
+            seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
+            halts = Halts(connection)
+            if not stored and halts.check(question.dataset, question.version, key):
+                self._reopened(book, halts, question.dataset, time, version=question.version)
             first = seq is None
             # A question asked before is free for the dataset and the plan, not for an analyst who sees it newly.
             joins = who is not None and (first or not book.paid(key, who[1]))
             payers = ([DATASET, share] if first else []) + ([who] if who is not None and joins else [])
             book.admit(registration, payers, cost, delta)
+            if first:
+                rest = [book.balance(registration, holder).remaining for holder in payers]
+                registration.check_spend(cost, delta, [*rest, book.delta(registration).remaining])
             book.charge(question.dataset, payers, cost, delta)
             if seq is None:
                 seq = book.append("reservation", asked, time)
@@ -178,7 +193,7 @@ class Ledger:
                 charged=cost if first else _ZERO,
                 charged_delta=delta if first else _ZERO,
                 charged_analyst=cost if joins else _ZERO,
-                stored=book.answer(key) is not None,
+                stored=stored,
                 head=book.head(),
             )
 
@@ -190,24 +205,56 @@ class Ledger:
             book = Book(connection)
             return book.reservation(key) is not None and (who is None or book.paid(key, who))
 
-    def store(self, reservation: Reservation, content: bytes, *, injected: bool = False) -> Answer:
+    def answered(self, question: Question) -> bool:
+        """Whether an answer is stored, so that no engine is asked. Changes nothing."""
+        key = _question(question).key
+        with self._database.reading() as connection:
+            return Book(connection).answer(key) is not None
+
+    def store(self, reservation: Reservation, content: bytes | None, *, injected: bool = False) -> Answer:
         """Keep the noisy answer, and return the one that is kept: the first that was stored, which may be another.
 
-        Drop your own draw afterwards, and show only what is returned.
+        content: None says that an engine failed on the rows. Then the dataset is halted, and everything that is open is
+        withheld: HaltedError, the same for this question and for the others when they come to be stored. Drop your own
+        draw afterwards, and show only what is returned.
         """
         self._check_key(injected)
-        if not isinstance(content, bytes) or len(content) > _MAX_ANSWER:
+        if content is not None and (not isinstance(content, bytes) or len(content) > _MAX_ANSWER):
             got = f"{len(content)} bytes" if isinstance(content, bytes) else type(content).__name__
             raise DataError(f"an answer is stored as bytes, at most {_MAX_ANSWER}", where="store", got=got)
-        key = _key(reservation)
-        body = {"dataset": reservation.dataset, "question": key, "digest": digest(content), "size": len(content)}
+        key, dataset = _key(reservation), reservation.dataset
         with self._database.writing() as connection:
-            book = Book(connection)
+            book, halts = Book(connection), Halts(connection)
             _check_reserved(book, reservation)
-            if book.answer(key) is None:
-                book.store(key, book.append("answer", dumped(body), self._now()), content)
-            # What is returned leaves this block after the commit, or not at all.
-            return _answer(book, reservation)
+            # An answer that is there is shown, also to those whose engine failed: nobody learns of it.
+            stored = book.answer(key) is not None
+            refusal = None if stored else halts.refusal(dataset, key)
+            if not stored and refusal is None and content is None:
+                version = halts.version(reservation.seq)
+                body = dumped({"dataset": dataset, "version": version})
+                refusal = halts.halt(dataset, version, book.append("halted", body, self._now()))
+            elif not stored and refusal is None and content is not None:
+                body = dumped({"dataset": dataset, "question": key, "digest": digest(content), "size": len(content)})
+                book.store(key, book.append("answer", body, self._now()), content)
+            if refusal is None:
+                # What is returned leaves this block after the commit, or not at all.
+                return _answer(book, reservation)
+        # One line for all, when the halt is durable: not even a traceback tells the one that failed from the others.
+        raise refusal
+
+    def reopen(self, dataset: str, *, reason: str) -> Account:
+        """Let a halted dataset answer again, for a reason that is recorded; the account after it.
+
+        Questions that were open at the halt stay withheld on their version. Every opening is counted and shown.
+        """
+        why = sentence(reason, "reason")
+        with self._database.writing() as connection:
+            book, halts = Book(connection), Halts(connection)
+            registration = book.registration(name(dataset, "dataset"))
+            if not halts.pending(dataset):
+                raise ParameterError("nothing is halted, so there is nothing to reopen", where=f"dataset {dataset!r}")
+            self._reopened(book, halts, dataset, self._now(), reason=why)
+            return _account(book, registration, Halts(connection))
 
     def reveal(self, reservation: Reservation) -> Answer:
         """The stored answer to a reserved question, read from the ledger."""
@@ -220,26 +267,29 @@ class Ledger:
     def add(self, dataset: str, *, cost: object, delta: object = 0, note: str, when: str | None = None) -> Account:
         """Record what was spent on the dataset with other tools; the account after it.
 
-        cost, delta: in the budgeted parameter and in δ. when: the day or time it happened, ISO 8601. More than remains
-        is refused: amend the total first, so that the specification stays true.
+        cost, delta: in the budgeted parameter and in δ; a fraction that is too long is rounded up. when: the day or
+        time it happened, ISO 8601. More than remains is refused: amend the total first, so that the specification stays
+        true.
         """
         spent, used, why = non_negative(cost, "cost"), delta_parameter(delta), sentence(note, "note")
         if when is not None:
-            _check_time(when)
+            check_moment(when)
         with self._database.writing() as connection:
             book = Book(connection)
             registration = book.registration(name(dataset, "dataset"))
+            spent = rounded(spent, registration.total, book.balance(registration, DATASET).remaining or _ZERO)
+            used = rounded(used, registration.delta, book.delta(registration).remaining or _ZERO)
             book.admit(registration, [DATASET], spent, used)
             book.charge(dataset, [DATASET], spent, used)
             body = {"dataset": dataset, "cost": spent, "delta": used, "note": why, "when": when}
             book.append("external", canonical(body, "add"), self._now())
-            return _account(book, registration)
+            return _account(book, registration, Halts(connection))
 
     def account(self, dataset: str) -> Account:
         """What is registered, spent and left, at one moment."""
         with self._database.reading() as connection:
             book = Book(connection)
-            return _account(book, book.registration(name(dataset, "dataset")))
+            return _account(book, book.registration(name(dataset, "dataset")), Halts(connection))
 
     def records(self, *, last: int | None = None) -> tuple[Record, ...]:
         """All records in order, or the `last` few."""
@@ -261,6 +311,19 @@ class Ledger:
         """
         with self._database.reading() as connection:
             return head_text(*verify.checked(connection, head, self._database.path))
+
+    def _reopened(
+        self,
+        book: Book,
+        halts: Halts,
+        dataset: str,
+        time: str,
+        *,
+        version: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        body = canonical({"dataset": dataset, "version": version, "reason": reason}, "reopen")
+        halts.reopen(dataset, book.append("reopened", body, time), closed=reason is None)
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -299,6 +362,12 @@ def _answer(book: Book, reservation: Reservation) -> Answer:
     return Answer(**names, content=content, seq=seq, head=book.head())
 
 
+def _upgrade(connection: sqlite3.Connection, registration: Registration) -> None:
+    """A smallest spend is what format 1 does not know."""
+    if registration.smallest_spend is not None:
+        upgrade(connection)
+
+
 def _check_guarantee(registration: Registration, question: Question) -> None:
     if registration.guarantee != question.guarantee:
         other = Registration(
@@ -307,7 +376,7 @@ def _check_guarantee(registration: Registration, question: Question) -> None:
         registration.check_same(other)
 
 
-def _account(book: Book, registration: Registration) -> Account:
+def _account(book: Book, registration: Registration, halts: Halts) -> Account:
     dataset, (questions, answers) = registration.dataset, book.counts(registration.dataset)
     analysts = sorted({*book.holders(dataset, "analyst"), *dict(registration.analysts)})
     return Account(
@@ -318,15 +387,5 @@ def _account(book: Book, registration: Registration) -> Account:
         analysts=tuple((each, book.balance(registration, ("analyst", each))) for each in analysts),
         questions=questions,
         answers=answers,
+        halts=halts.listed(dataset),
     )
-
-
-def _check_time(text: object) -> None:
-    try:
-        if not isinstance(text, str):
-            raise ValueError
-        date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
-    except ValueError:
-        hint = "Write 2024-05-01 or 2024-05-01T12:00:00Z."
-        got = ascii(text)[:40] if isinstance(text, str) else type(text).__name__
-        raise ParameterError("expected a day or a time", where="when", got=got, hint=hint) from None

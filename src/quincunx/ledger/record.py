@@ -1,7 +1,8 @@
 """Records: what happened, in order, each bound to the one before by its hash.
 
 The constitution of records: a kind is never removed and its meaning never changes; a new kind needs a new format, which
-older versions refuse; what is not known is refused.
+older versions refuse; what is not known is refused. A file of format 1 is used as it is until the first record that
+format 1 does not know; that record's own transaction makes it format 2.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, Final
 from quincunx.errors import ParameterError, UnavailableError
 from quincunx.ledger.canonical import digest, dumped
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+FORMATS: Final = (1, 2)
 # kind → the keys of its body
 KINDS: Final[dict[str, frozenset[str]]] = {
     "registration": frozenset({"dataset", "specification", "budgets"}),
@@ -23,8 +25,14 @@ KINDS: Final[dict[str, frozenset[str]]] = {
     "answer": frozenset({"dataset", "question", "digest", "size"}),
     "replay": frozenset({"dataset", "question", "analyst", "cost", "delta"}),
     "external": frozenset({"dataset", "cost", "delta", "note", "when"}),
+    # Format 2. version of "reopened": the new one that reopened the dataset; None where a reason did.
+    "halted": frozenset({"dataset", "version"}),
+    "reopened": frozenset({"dataset", "version", "reason"}),
 }
-GENESIS: Final = digest(f"quincunx/ledger/{FORMAT}")
+# The kinds that a file of format 1 cannot hold.
+LATER: Final = frozenset({"halted", "reopened"})
+# How every chain begins, whatever the format: a head that was printed once stays a head.
+GENESIS: Final = digest("quincunx/ledger/1")
 _SHOWN: Final = 32
 _HEAD: Final = re.compile(r"(0|[1-9][0-9]{0,17}):([0-9a-f]{16,64})")
 
@@ -33,8 +41,8 @@ _HEAD: Final = re.compile(r"(0|[1-9][0-9]{0,17}):([0-9a-f]{16,64})")
 class Record:
     """One record. `hash` is SHA-256 of the others, so that it fixes this record and all before it.
 
-    seq: 1, 2, 3, …  time: UTC, ISO 8601. kind: registration, amendment, reservation, answer, replay or external.
-    body: what happened, as JSON. previous: the hash of the record before.
+    seq: 1, 2, 3, …  time: UTC, ISO 8601. kind: registration, amendment, reservation, answer, replay, external, halted
+    or reopened. body: what happened, as JSON. previous: the hash of the record before.
     """
 
     seq: int

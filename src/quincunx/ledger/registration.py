@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from quincunx.errors import ParameterError, QuincunxWarning, RegistrationError, SpecificationError
+from quincunx.errors import ParameterError, PrivacyError, QuincunxWarning, RegistrationError, SpecificationError
+from quincunx.ledger.budget import amount
 from quincunx.ledger.canonical import canonical, name
+from quincunx.ledger.names import CURATOR, check_new
+from quincunx.ledger.spending import SHARE, exact, rounded
 from quincunx.loss.filter import Filter
 from quincunx.loss.spend import Additive, symbol
-from quincunx.numbers import non_negative
+from quincunx.numbers import non_negative, positive
+from quincunx.numbers.exact import float_text
 from quincunx.spec import Specification
 
-_KEYS: Final = {"plan", "analysts"}
+_KEYS: Final = {"plan", "analysts", "smallest_spend"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,9 @@ class Registration:
     specification: the five blocks; the intensity is the total of all that may ever be spent, in the standard's
     parameter (ε for pure and approximate, ρ for zCDP, μ for Gaussian), the standard's δ the total of δ.
     plan: what each plan may spend in the additive parameter (ε, ρ, μ²); None: no limit but the dataset's.
-    analysts: (name, limit) of each analyst who has one, sorted. If any has, an analyst who is not named has 0.
+    analysts: (name, limit) of each analyst who has one, sorted. If any has, an analyst who is not named has 0, save the
+    curator, who has no limit but the dataset's.
+    smallest_spend: the least that one question may spend, if the curator registered it; otherwise 1e-6 of the total.
     symbol: the parameter that is budgeted: ε, ρ or μ². total: the dataset's budget in it; an irrational intensity is
     rounded down to 12 decimals. delta: the dataset's budget of δ. guarantee: domain, scope, unit and standard as
     canonical JSON, which every question of the dataset must share.
@@ -38,6 +44,7 @@ class Registration:
     specification: Specification
     plan: Fraction | None
     analysts: tuple[tuple[str, Fraction], ...]
+    smallest_spend: Fraction | None
     # Worked out once, because every spend asks for them.
     symbol: str = field(init=False, compare=False)
     total: Fraction = field(init=False, compare=False)
@@ -55,11 +62,12 @@ class Registration:
             raise SpecificationError("a ledger needs one total", where="intensity", hint=hint)
         # A filter knows which standards have a parameter that adds up, and what the budget in it is.
         account = Filter(cast(Additive, specification.standard), specification.largest)
-        plan, analysts = _budgets({} if budgets is None else budgets)
+        plan, analysts, smallest = _budgets({} if budgets is None else budgets)
         object.__setattr__(self, "dataset", name(dataset, "dataset"))
         object.__setattr__(self, "specification", specification)
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "analysts", analysts)
+        object.__setattr__(self, "smallest_spend", smallest)
         object.__setattr__(self, "symbol", symbol(account.standard))
         object.__setattr__(self, "total", account.budget)
         object.__setattr__(self, "delta", account.account.remaining_delta)
@@ -72,11 +80,39 @@ class Registration:
     @property
     def budgets(self) -> dict[str, object]:
         """The smaller budgets as `register` takes them."""
-        return {"plan": self.plan, "analysts": dict(self.analysts)}
+        # What is left out has no text, so that registrations from before it existed stay what they were.
+        smallest = {} if self.smallest_spend is None else {"smallest_spend": self.smallest_spend}
+        return {"plan": self.plan, "analysts": dict(self.analysts), **smallest}
+
+    @property
+    def smallest(self) -> Fraction:
+        """The least that one question may spend."""
+        return self.total * SHARE if self.smallest_spend is None else self.smallest_spend
+
+    def check_size(self, cost: Fraction) -> None:
+        """Raise ParameterError for a spend that is smaller than the smallest; a cost of 0 is none."""
+        if 0 < cost < self.smallest:
+            hint = f"The smallest spend is {self.symbol} = {amount(self.smallest)}; the curator can register another."
+            got = f"{self.symbol} = {float_text(cost)}"
+            raise ParameterError("the spend is too small", where=f"dataset {self.dataset!r}", got=got, hint=hint)
+
+    def check_spend(self, cost: Fraction, delta: Fraction, remaining: Collection[Fraction | None]) -> None:
+        """Raise ParameterError for a spend that is too small, or whose fraction is too long to be added up.
+
+        remaining: what is left of each budget in the way; all of it may be spent, whatever its fraction is.
+        """
+        self.check_size(cost)
+        for spent, total, sign in ((cost, self.total, self.symbol), (delta, self.delta, "δ")):
+            if not exact(spent, total) and spent not in remaining:
+                hint = f"Rounded up it is {sign} = {amount(rounded(spent, total, spent - 1))}."
+                where, got = f"dataset {self.dataset!r}", f"{sign} = {float_text(spent)}"
+                raise ParameterError("the fraction of this spend is too long", where=where, got=got, hint=hint)
 
     def limit(self, analyst: str) -> Fraction | None:
-        """What the analyst may spend: None without any analyst budgets, 0 for one who is not named in them."""
-        return dict(self.analysts).get(analyst, Fraction(0)) if self.analysts else None
+        """What the analyst may spend: None without any analyst budgets and for the curator, who answers for the total;
+        0 for one who is not named in them."""
+        unnamed = None if analyst == CURATOR else Fraction(0)
+        return dict(self.analysts).get(analyst, unnamed) if self.analysts else None
 
     def to_dict(self) -> dict[str, object]:
         """What is recorded."""
@@ -90,6 +126,39 @@ class Registration:
     def from_text(text: str) -> Registration:
         """The registration that `text` wrote. What is not known is refused."""
         return _read(text)
+
+    def check_analyst(self, analyst: str | None, others: Iterable[str]) -> None:
+        """Where analysts have budgets everyone says who asks; a new name does not look like that of one of the others.
+
+        others: the analysts who have spent.
+        """
+        limits = dict(self.analysts)
+        if analyst is None and limits:
+            hint = f'Write analyst="{next(iter(limits))}", or analyst="{CURATOR}" for whoever answers for the total.'
+            raise PrivacyError("analysts have budgets here, so a question says who asks", where="analyst", hint=hint)
+        known = [CURATOR, *limits, *others]
+        if analyst is not None and analyst not in known:
+            check_new(analyst, known, "analyst")
+
+    def check_names(
+        self, datasets: Iterable[str], before: Registration | None = None, analysts: Iterable[str] = ()
+    ) -> None:
+        """Raise RegistrationError for a name that is new and looks like another.
+
+        datasets: all that are registered. before: what was registered of this one, whose names go on working.
+        analysts: those who have spent.
+        """
+        limits = {} if before is None else dict(before.analysts)
+        old = [CURATOR, *limits, *analysts]
+        if before is None:
+            check_new(self.dataset, datasets, "dataset")
+        if CURATOR in dict(self.analysts) and CURATOR not in limits:
+            hint = "Leave it out: the curator is bounded by the total, and has a line of their own in the ledger."
+            raise RegistrationError("this name is reserved", where="analysts", got=repr(CURATOR), hint=hint)
+        for analyst, _ in self.analysts:
+            if analyst not in old:
+                check_new(analyst, old, "analysts")
+                old.append(analyst)
 
     def check_same(self, other: Registration) -> None:
         """Raise RegistrationError, line by line, unless `other` says the same."""
@@ -127,18 +196,22 @@ def _lines(value: object, place: str) -> Iterator[tuple[str, str]]:
         yield place, str(value) if isinstance(value, str) else json.dumps(value)
 
 
-def _budgets(budgets: Mapping[str, Any]) -> tuple[Fraction | None, tuple[tuple[str, Fraction], ...]]:
+def _budgets(
+    budgets: Mapping[str, Any],
+) -> tuple[Fraction | None, tuple[tuple[str, Fraction], ...], Fraction | None]:
     given: object = budgets
     if not isinstance(given, Mapping) or not set(given) <= _KEYS:
         got = f"{sorted(map(str, set(given) - _KEYS))}" if isinstance(given, Mapping) else type(given).__name__
-        hint = 'Write {"plan": "1/4", "analysts": {"alice": "1/10"}}; both may be left out.'
+        hint = 'Write {"plan": "1/4", "analysts": {"alice": "1/10"}, "smallest_spend": "1e-4"}; each may be left out.'
         raise ParameterError("cannot read the budgets", where="budgets", got=got, hint=hint)
     plan, analysts = budgets.get("plan"), budgets.get("analysts") or {}
     if not isinstance(analysts, Mapping):
         hint = 'Write {"alice": "1/10"}.'
         raise ParameterError("expected names with limits", where="analysts", got=type(analysts).__name__, hint=hint)
     pairs = [(name(key, "analysts"), non_negative(value, f"analysts[{key!r}]")) for key, value in analysts.items()]
-    return None if plan is None else non_negative(plan, "plan"), tuple(sorted(pairs))
+    least = budgets.get("smallest_spend")
+    smallest = None if least is None else positive(least, "smallest_spend")
+    return None if plan is None else non_negative(plan, "plan"), tuple(sorted(pairs)), smallest
 
 
 @lru_cache(maxsize=64)

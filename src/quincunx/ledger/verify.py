@@ -16,7 +16,7 @@ from typing import Any, Final
 from quincunx.errors import QuincunxError, VerificationError
 from quincunx.ledger.canonical import canonical, digest, dumped
 from quincunx.ledger.question import key_of
-from quincunx.ledger.record import GENESIS, KINDS, chained, read_head
+from quincunx.ledger.record import GENESIS, KINDS, LATER, chained, read_head
 from quincunx.ledger.registration import Registration
 
 _SHOWN: Final = 20
@@ -49,7 +49,8 @@ def findings(connection: sqlite3.Connection) -> tuple[list[str], dict[int, str]]
     """(what is wrong, the hash of each record by its number; 0 is the beginning)."""
     damage = connection.execute("PRAGMA integrity_check(5)").fetchall()
     found = [f"the file is damaged: {what}" for (what,) in damage if what != "ok"]
-    state, chain, last = _State(found=found), {0: GENESIS}, 0
+    older = connection.execute("PRAGMA user_version").fetchone()[0] < 2
+    state, chain, last = _State(found=found, older=older), {0: GENESIS}, 0
     for row in connection.execute("SELECT seq, time, kind, body, previous, hash FROM records ORDER BY seq"):
         seq, time, kind, body, previous, hashed = row
         if seq != last + 1:
@@ -80,17 +81,27 @@ class _State:
     """What the records say, worked out one by one."""
 
     found: list[str]
+    older: bool
     registered: dict[str, str] = field(default_factory=dict)
     spent: dict[Total, tuple[Fraction, Fraction]] = field(default_factory=dict)
     asked: dict[str, tuple[str, int, Fraction, Fraction]] = field(default_factory=dict)
     paid: set[tuple[str, str]] = field(default_factory=set)
     answered: dict[str, tuple[int, str, int]] = field(default_factory=dict)
+    # (dataset, version) of everything asked; record of a halt → [dataset, version, reopened, allowed]; key → its halt.
+    versions: set[tuple[str, str]] = field(default_factory=set)
+    halts: dict[int, list[Any]] = field(default_factory=dict)
+    withheld: dict[str, int] = field(default_factory=dict)
 
     def take(self, seq: int, kind: str, text: str) -> None:
         """Apply one record; what contradicts the records before it becomes a finding."""
         try:
             body = json.loads(text)
-            known = kind in KINDS and body.keys() == KINDS[kind] and dumped(body) == text
+            known = (
+                kind in KINDS
+                and not (self.older and kind in LATER)
+                and body.keys() == KINDS[kind]
+                and dumped(body) == text
+            )
             if not known:
                 self.found.append(f"record {seq} has a kind or content that is not known")
                 return
@@ -123,6 +134,9 @@ class _State:
             self.found.append(f"record {seq} reserves under a key that is not its question's")
         if key in self.asked:
             self.found.append(f"record {seq} reserves a question that record {self.asked[key][1]} reserved")
+        if any(halt[2] is None or (halt[1] == body["version"] and halt[3] is None) for halt in self.of(body)):
+            self.found.append(f"record {seq} reserves a question while the dataset is halted")
+        self.versions.add((body["dataset"], body["version"]))
         self.asked[key] = (body["dataset"], seq, cost, delta)
         self.charge(seq, registration, (body["dataset"], "dataset", ""), cost, delta)
         self.charge(seq, registration, (body["dataset"], "plan", body["plan"]), cost, delta)
@@ -148,12 +162,39 @@ class _State:
             self.found.append(f"record {seq} answers a question that was not reserved")
         if key in self.answered:
             self.found.append(f"record {seq} answers a question that record {self.answered[key][0]} answered")
+        if key in self.withheld:
+            self.found.append(f"record {seq} answers a question that was open when record {self.withheld[key]} halted")
         self.answered[key] = (seq, body["digest"], body["size"])
 
     def external(self, seq: int, body: Body) -> None:
         registration = Registration.from_text(self.registered[body["dataset"]])
         cost, delta = Fraction(body["cost"]), Fraction(body["delta"])
         self.charge(seq, registration, (body["dataset"], "dataset", ""), cost, delta)
+
+    def of(self, body: Body) -> list[list[Any]]:
+        """The halts of the dataset that a record speaks of."""
+        return [halt for halt in self.halts.values() if halt[0] == body["dataset"]]
+
+    def halt(self, seq: int, body: Body) -> None:
+        dataset, version = body["dataset"], body["version"]
+        if any(halt[2] is None for halt in self.of(body)):
+            self.found.append(f"record {seq} halts a dataset that is halted")
+        if (dataset, version) not in self.versions:
+            self.found.append(f"record {seq} halts on a version that nobody asked about")
+        self.halts[seq] = [dataset, version, None, None]
+        for key, (owner, _, _, _) in self.asked.items():
+            if owner == dataset and key not in self.answered:
+                self.withheld.setdefault(key, seq)
+
+    def reopen(self, seq: int, body: Body) -> None:
+        version, reason = body["version"], body["reason"]
+        halts = [halt for halt in self.of(body) if halt[2 if reason is None else 3] is None]
+        old = (body["dataset"], version) in self.versions
+        if not halts or (version is None) == (reason is None) or old:
+            self.found.append(f"record {seq} reopens a dataset that is not halted, or by an old version")
+        for halt in halts:
+            halt[2] = seq if halt[2] is None else halt[2]
+            halt[3] = halt[3] if reason is None else seq
 
     def charge(self, seq: int, registration: Registration, holder: Total, cost: Fraction, delta: Fraction) -> None:
         if cost < 0 or delta < 0:
@@ -189,6 +230,11 @@ class _State:
         stored = connection.execute("SELECT question, seq, content FROM answers")
         contents = {key: (seq, digest(bytes(content)), len(content)) for key, seq, content in stored}
         yield from _compared("stored answer", self.answered, contents)
+        if not self.older:
+            halts = connection.execute("SELECT seq, dataset, version, reopened, allowed FROM halts")
+            kept = {str(row[0]): list(row[1:]) for row in halts}
+            yield from _compared("halt", {str(seq): halt for seq, halt in self.halts.items()}, kept)
+            yield from _compared("withheld question", self.withheld, dict(connection.execute("SELECT * FROM withheld")))
 
 
 def _compared(noun: str, expected: dict[Any, Any], kept: dict[Any, Any]) -> Iterator[str]:
@@ -209,4 +255,6 @@ _RULES: Final[dict[str, Callable[[_State, int, Body], None]]] = {
     "answer": _State.answer,
     "replay": _State.replay,
     "external": _State.external,
+    "halted": _State.halt,
+    "reopened": _State.reopen,
 }

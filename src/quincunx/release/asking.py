@@ -1,4 +1,4 @@
-"""The way of a question: read → plan → price, then reserve → run → draw → store → reveal."""
+"""The way of a question: read → plan → price → rehearse, then reserve → run → draw → store → reveal."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from quincunx.errors import ParameterError
 from quincunx.ledger import Question
 from quincunx.noise import injected
 from quincunx.numbers import positive
+from quincunx.numbers.exact import float_text
 from quincunx.release import stored
 from quincunx.release.books import PLAN, Books
 from quincunx.release.identity import asked
 from quincunx.release.pricing import Budgeted, Priced, price, spend_for
+from quincunx.release.words import noises
 from quincunx.spec.standard import ZCDP
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
@@ -23,6 +25,10 @@ from quincunx.table.schema import Schema
 
 class Engine(Protocol):
     """What a session asks of an engine. `run` alone reads private rows."""
+
+    def rehearse(self, program: Program) -> None:
+        """Try the program on made-up rows; RefusalError if it fails there. Reads no private row."""
+        ...
 
     def run(self, program: Program) -> Any:
         """The exact measures: keys, measures and selection."""
@@ -41,7 +47,8 @@ class Engine(Protocol):
 class Kept:
     """A stored answer as it was revealed. charged, charged_delta, charged_analyst: what this call cost.
 
-    replayed: the answer was there before. paid: the question was paid for before, and its answer was drawn now.
+    replayed: the answer was there before. paid: the question was paid for before, and its answer was drawn now. first:
+    it is the first question about the dataset in this ledger.
     """
 
     content: dict[str, Any]
@@ -50,6 +57,7 @@ class Kept:
     charged_analyst: Fraction
     replayed: bool
     paid: bool
+    first: bool
     seq: int
     head: str
 
@@ -59,7 +67,7 @@ def norm_of(standard: Budgeted) -> Literal[1, 2]:
     return 2 if isinstance(standard, ZCDP) else 1
 
 
-def priced(
+def spend_of(
     program: Program,
     standard: Budgeted,
     *,
@@ -67,16 +75,26 @@ def priced(
     within: Mapping[str, object] | None,
     confidence: Fraction,
     delta: object,
-) -> Priced:
-    """The noise for a spend, or for half-widths of named outputs; exactly one of the two is given."""
+) -> Fraction:
+    """What a question spends: as stated, or for half-widths of named outputs; exactly one of the two is given."""
     if (spend is None) == (within is None):
         got = "neither" if spend is None else "both"
         hint = 'Write spend="0.05", or within={"n": 25} for a half-width.'
         raise ParameterError("a question says what it spends, or how wide its intervals may be", got=got, hint=hint)
-    share = 0 if delta is None else delta
     if within is not None:
-        spend = spend_for(program, standard, indices(program, within), confidence, share)
-    return price(program, standard, positive(spend, "spend"), share)
+        return spend_for(program, standard, indices(program, within), confidence, 0 if delta is None else delta)
+    return positive(spend, "spend")
+
+
+def priced(program: Program, standard: Budgeted, spend: Fraction, delta: object) -> Priced:
+    """The noise for a spend, if it can be drawn and told of: before anything is paid."""
+    try:
+        found = price(program, standard, spend, delta)
+        noises(program, found.noise)
+        return found
+    except OverflowError:
+        hint = "The noise would be too large to be worked out."
+        raise ParameterError("the spend is too small", where="spend", got=float_text(spend), hint=hint) from None
 
 
 def indices(program: Program, within: Mapping[str, object]) -> dict[int, object]:
@@ -108,19 +126,30 @@ def question(books: Books, version: str, priced: Priced, schema: Schema, public:
     )
 
 
-def kept(books: Books, question: Question, analyst: str | None, draw: Callable[[], Mapping[str, Any]]) -> Kept:
+def kept(
+    books: Books,
+    question: Question,
+    analyst: str | None,
+    rehearse: Callable[[], None],
+    draw: Callable[[], Mapping[str, Any]],
+) -> Kept:
     """Reserve, then draw and store unless an answer is stored, then reveal what is stored.
 
-    `draw` asks the data; it is called after the question is paid for and never otherwise. What it returns is encoded
-    and dropped: only the ledger's copy is shown.
+    `rehearse` tries the question on made-up rows, before it is paid for. `draw` asks the data; it is called after the
+    question is paid for and never otherwise. What it returns is encoded and dropped: only the ledger's copy is shown.
+    If it fails, the ledger halts the dataset before anybody is told; Ctrl-C is no failure.
     """
     ledger = books.open()
     test_key = injected()
+    if not ledger.answered(question):
+        rehearse()
     reservation = ledger.reserve(question, analyst=analyst, plan=PLAN, injected=test_key)
+    first = books.asked()
     if reservation.stored:
         answer = ledger.reveal(reservation)
     else:
-        answer = ledger.store(reservation, stored.to_bytes(draw()), injected=test_key)
+        # One line for success and failure, outside of any handler: nothing of a failure hangs on to what is raised.
+        answer = ledger.store(reservation, _content(draw), injected=test_key)
     return Kept(
         content=stored.from_bytes(answer.content),
         charged=reservation.charged,
@@ -128,9 +157,18 @@ def kept(books: Books, question: Question, analyst: str | None, draw: Callable[[
         charged_analyst=reservation.charged_analyst,
         replayed=reservation.stored,
         paid=not reservation.stored and not reservation.charged,
+        first=first,
         seq=answer.seq,
         head=answer.head,
     )
+
+
+def _content(draw: Callable[[], Mapping[str, Any]]) -> bytes | None:
+    """What is to be stored; None where it could not be worked out, for whatever reason that rows may have."""
+    try:
+        return stored.to_bytes(draw())
+    except Exception:
+        return None
 
 
 def drawn(engine: Engine, priceds: Sequence[Priced]) -> list[dict[str, Any]]:

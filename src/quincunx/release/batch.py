@@ -15,7 +15,7 @@ from quincunx.ledger import Question
 from quincunx.release import asking, write
 from quincunx.release.amounts import amount_text, charge_text, exact_text
 from quincunx.release.answer import Answer
-from quincunx.release.desk import Ask, Desk
+from quincunx.release.desk import FIRST, Ask, Desk
 from quincunx.release.explanation import GROUP_SIZE, Explanation
 from quincunx.release.identity import asked
 from quincunx.release.plan_file import ReleaseEntry
@@ -81,11 +81,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """What was written: the folder, the answers by name, and the ledger's head after them."""
+    """What was written: the folder, the answers by name, and the ledger's head after them.
+
+    answers: with what this run spent, which is nothing for those that were stored before. The files say what each
+    release cost, whichever run paid for it. notes: what is to be said of this run alone.
+    """
 
     folder: Path
     answers: dict[str, Answer]
     head: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +134,21 @@ def release(desk: Desk, entries: Sequence[ReleaseEntry], folder: Path) -> Releas
     planned = _planned(desk, entries)
     _admit(desk, planned)
     write.check_folder(folder)
-    answers = _one_by_one(desk, planned) if planned.whole is None else _together(desk, planned, planned.whole)
-    answers = desk.facts() | answers
-    head = desk.books.head()
-    write.write(folder, answers, head)
-    return Release(folder=folder, answers=answers, head=head)
+    desk.rehearse(planned.whole, planned.asks)
+    drawn = _one_by_one(desk, planned) if planned.whole is None else _together(desk, planned, planned.whole)
+    answers = desk.facts() | {name: each.answer for name, each in drawn.items()}
+    head, left = desk.books.head(), desk.books.left(desk.analyst)
+    first = [note for answer in answers.values() for note in answer.notes if note.startswith(FIRST)]
+    # What is published does not depend on which run writes it: prices from the ledger, and what is left at the end.
+    published = {}
+    for name, answer in answers.items():
+        lasting = replace(answer, remaining=left.remaining, remaining_delta=left.remaining_delta, head=head)
+        if name in drawn:
+            lasting = replace(lasting, spent=drawn[name].spent, delta=drawn[name].delta)
+        said = {*first, *(drawn[name].said if name in drawn else ())}
+        published[name] = replace(lasting, notes=tuple(note for note in lasting.notes if note not in said))
+    write.write(folder, published, head)
+    return Release(folder=folder, answers=answers, head=head, notes=tuple(first))
 
 
 def _planned(desk: Desk, entries: Sequence[ReleaseEntry]) -> _Planned:
@@ -144,7 +159,8 @@ def _planned(desk: Desk, entries: Sequence[ReleaseEntry]) -> _Planned:
     asks = []
     for entry, spend in zip(entries, spends, strict=True):
         with _entry_errors(entry):
-            asks.append(desk.ask(entry.sql, spend=spend, delta=entry.delta or None, within=None))
+            share = entry.share is not None
+            asks.append(desk.ask(entry.sql, spend=spend, delta=entry.delta or None, within=None, share=share))
     return _Planned(entries=entries, asks=asks, whole=None)
 
 
@@ -182,9 +198,27 @@ def _spend_within(desk: Desk, entry: ReleaseEntry, within: Mapping[str, Fraction
 
 
 def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction], delta: Fraction) -> _Planned:
-    """All entries as one (ε, δ) by their composed curve, with the kind of noise that errs less."""
-    epsilon = sum(spends, _ZERO)
-    known = (tuple(entry.sql for entry in entries), tuple(spends), delta)
+    """All entries as one (ε, δ), which the ledger can keep; what it holds from before is replayed as it is."""
+    epsilon, shared = sum(spends, _ZERO), any(entry.share is not None for entry in entries)
+    settled = desk.books.settled(epsilon, delta, desk.analyst, share=shared)
+    if settled.changed and desk.books.look() is not None:
+        before = _composed(desk, entries, spends, epsilon, delta)
+        if before.whole is not None and desk.books.paid(before.whole):
+            return before
+    desk.books.registration.check_size(settled.spend)
+    return _composed(desk, entries, spends, settled.spend, settled.delta, settled.notes)
+
+
+def _composed(
+    desk: Desk,
+    entries: Sequence[ReleaseEntry],
+    spends: list[Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+    notes: tuple[str, ...] = (),
+) -> _Planned:
+    """All entries by their composed curve, with the kind of noise that errs less."""
+    known = (tuple(entry.sql for entry in entries), tuple(spends), epsilon, delta)
     if known not in desk.batches:
         programs = []
         for entry in entries:
@@ -201,7 +235,7 @@ def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction],
         delta=delta,
         asked={"batch": [asked(priced, desk.schema, desk.public) for priced in chosen]},
     )
-    asks = [desk.at_price(entry.sql, priced) for entry, priced in zip(entries, chosen, strict=True)]
+    asks = [desk.at_price(entry.sql, priced, notes) for entry, priced in zip(entries, chosen, strict=True)]
     return _Planned(entries=entries, asks=asks, whole=whole)
 
 
@@ -234,27 +268,39 @@ def _admit(desk: Desk, planned: _Planned) -> None:
             )
 
 
-def _one_by_one(desk: Desk, planned: _Planned) -> dict[str, Answer]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """An answer of this run, what it cost whoever paid for it, and the notes that are about this asking alone."""
+
+    answer: Answer
+    spent: Fraction
+    delta: Fraction
+    said: Sequence[str]
+
+
+def _one_by_one(desk: Desk, planned: _Planned) -> dict[str, _Drawn]:
     answers = {}
     for entry, ask in zip(planned.entries, planned.asks, strict=True):
-        found = asking.kept(desk.books, ask.question, desk.analyst, partial(_draw, desk, ask))
-        answers[entry.name] = desk.answer(ask, found, found.content, entry.tidy)
+        found, question = desk.kept(ask), ask.question
+        answer = desk.answer(ask, found, found.content, entry.tidy)
+        said = desk.said(found)
+        answers[entry.name] = _Drawn(answer=answer, spent=question.cost, delta=question.delta, said=said)
     return answers
 
 
-def _draw(desk: Desk, ask: Ask) -> dict[str, Any]:
-    return asking.drawn(desk.engine, [ask.priced])[0]
-
-
-def _together(desk: Desk, planned: _Planned, whole: Question) -> dict[str, Answer]:
-    found = asking.kept(desk.books, whole, desk.analyst, partial(_draw_all, desk, planned))
+def _together(desk: Desk, planned: _Planned, whole: Question) -> dict[str, _Drawn]:
+    # Every question was rehearsed with the release.
+    found = asking.kept(desk.books, whole, desk.analyst, lambda: None, partial(_draw_all, desk, planned))
     price = charge_text(desk.books.registration.symbol, whole.cost, whole.delta)
     note = f"All releases of the plan were charged as one, {price}; what is spent here is this one's share."
     answers = {}
     for entry, ask, content in zip(planned.entries, planned.asks, found.content["answers"], strict=True):
         share = ask.priced.spend / whole.cost
         part = replace(found, charged=share * found.charged, charged_delta=share * found.charged_delta)
-        answers[entry.name] = desk.answer(ask, part, content, entry.tidy, (note,))
+        answer = desk.answer(ask, part, content, entry.tidy, (note,))
+        said = desk.said(part)
+        answers[entry.name] = _Drawn(answer=answer, spent=share * whole.cost, delta=share * whole.delta, said=said)
+        found = replace(found, first=False)
     return answers
 
 

@@ -9,7 +9,9 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import ParameterError
-from quincunx.ledger import Ledger, Question, Registration
+from quincunx.ledger import Halt, Ledger, Question, Registration
+from quincunx.ledger.spending import exact, rounded
+from quincunx.release.amounts import charge_text
 from quincunx.spec import Specification
 
 MEMORY: Final = ":memory:"
@@ -20,7 +22,7 @@ PLAN: Final = "default"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """What is left, exact: remaining and remaining_delta of the dataset; affordable: the largest spend that every
-    budget in the way would admit; spent, spent_delta: by everyone so far.
+    budget in the way would admit; spent, spent_delta: by everyone so far. halts: when an engine failed on the rows.
     """
 
     spent: Fraction
@@ -28,12 +30,23 @@ class Left:
     remaining: Fraction
     remaining_delta: Fraction
     affordable: Fraction
+    halts: tuple[Halt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A spend as the ledger can keep it. changed: it is not kept as it was asked. notes: what is to be said of it."""
+
+    spend: Fraction
+    delta: Fraction
+    changed: bool
+    notes: tuple[str, ...]
 
 
 class Books:
     """A dataset's pages in a ledger. Looking registers nothing; `open` registers, or refuses what differs."""
 
-    __slots__ = ("_ledger", "_registered", "_registration", "first", "path")
+    __slots__ = ("_first", "_ledger", "_registered", "_registration", "path")
 
     def __init__(
         self, *, path: object, dataset: str, specification: Specification, budgets: Mapping[str, object] | None
@@ -45,8 +58,8 @@ class Books:
         self._registration = Registration(dataset=dataset, specification=specification, budgets=budgets)
         self._ledger = Ledger.open(MEMORY) if self.memory else None
         self._registered = False
-        # Whether this session was the first to ask anything about the dataset in this ledger.
-        self.first = False
+        # Whether this session registered the dataset in this ledger, and has not asked anything since.
+        self._first = False
 
     @property
     def memory(self) -> bool:
@@ -64,10 +77,15 @@ class Books:
             self._ledger = Ledger.open(self.path)
         if not self._registered:
             given = self._registration
-            self.first = given.dataset not in self._ledger.datasets
+            self._first = given.dataset not in self._ledger.datasets
             self._ledger.register(dataset=given.dataset, specification=given.specification, budgets=given.budgets)
             self._registered = True
         return self._ledger
+
+    def asked(self) -> bool:
+        """Note that a question was reserved; whether it is the first about the dataset in this ledger."""
+        first, self._first = self._first, False
+        return first
 
     def look(self) -> Ledger | None:
         """The ledger if it exists and knows the dataset by the same registration; None if it does not know it."""
@@ -90,6 +108,7 @@ class Books:
                 remaining=account.total.remaining or Fraction(0),
                 remaining_delta=account.delta.remaining or Fraction(0),
                 affordable=account.affordable(plan=PLAN, analyst=analyst),
+                halts=account.halts,
             )
         limits = [given.total, given.plan, None if analyst is None else given.limit(analyst)]
         return Left(
@@ -99,6 +118,24 @@ class Books:
             remaining_delta=given.delta,
             affordable=min(limit for limit in limits if limit is not None),
         )
+
+    def settled(self, spend: Fraction, delta: Fraction, analyst: str | None, *, share: bool = False) -> Settled:
+        """The spend with a denominator that the ledger can add up for ever, rounded up; a share is rounded down."""
+        given = self._registration
+        if exact(spend, given.total) and exact(delta, given.delta):
+            return Settled(spend=spend, delta=delta, changed=spend < given.smallest, notes=())
+        left = self.left(analyst)
+        kept = rounded(spend, given.total, left.affordable, down=share)
+        used = rounded(delta, given.delta, left.remaining_delta)
+        notes = []
+        if (kept, used) != (spend, delta):
+            way = "down" if share else "up"
+            price = charge_text(given.symbol, kept, used)
+            notes.append(
+                f"The spend was rounded {way} to a multiple of 1e-30, because its fraction is too long: {price}."
+            )
+        changed = bool(notes) or kept < given.smallest
+        return Settled(spend=kept, delta=used, changed=changed, notes=tuple(notes))
 
     def paid(self, question: Question) -> bool:
         """Whether the question was paid for before, so that the dataset is charged nothing more."""

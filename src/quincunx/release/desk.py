@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from quincunx.errors import ParameterError, SpecificationError
-from quincunx.ledger import Question
+from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
-from quincunx.numbers import probability
+from quincunx.numbers import delta_parameter, probability
 from quincunx.release import asking, guarantee, stored
 from quincunx.release import invariants as facts
 from quincunx.release.amounts import charge_text
@@ -31,14 +32,21 @@ from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
 
+# How a note begins that belongs to one question only.
+FIRST: Final = "The first question"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A question that is planned and priced, and nothing more: its text, its noise and its identity."""
+    """A question that is planned and priced, and nothing more: its text, its noise and its identity.
+
+    notes: what is to be said about its price.
+    """
 
     text: str
     priced: Priced
     question: Question
+    notes: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -116,14 +124,12 @@ class Desk:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said about the tables and the ledger."""
+        return (*self._standing(), *halting.told(self.books.left(self.analyst).halts))
+
+    def _standing(self) -> tuple[str, ...]:
         told = [f"{name}: {note}" for name, table in self._tables.items() for note in table.notes]
         if self.books.memory:
             told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
-        elif self.books.first:
-            # A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence.
-            given = self.books.registration
-            total = charge_text(given.symbol, given.total, given.delta)
-            told.append(f"The first question about {self.dataset} in this ledger, which now gives it {total} in all.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
         return tuple(told)
@@ -139,20 +145,32 @@ class Desk:
         query = reader.read(text, self.schema, evaluate)
         return plan(query, self.schema, asking.norm_of(self.standard) if norm is None else norm)
 
-    def ask(self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None) -> Ask:
-        """The question with its noise."""
+    def ask(
+        self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None, share: bool = False
+    ) -> Ask:
+        """The question with its noise. share: the spend is a share of a budget, and is not rounded up."""
         program = self.program(text)
-        return self.at_price(
-            text,
-            asking.priced(program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta),
+        wanted = asking.spend_of(
+            program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta
         )
+        used = Fraction(0) if delta is None else delta_parameter(delta)
+        settled = self.books.settled(wanted, used, self.analyst, share=share)
+        if settled.changed and self.books.look() is not None:
+            # What a ledger holds from before amounts were rounded, or had a smallest size, is replayed as it is.
+            with suppress(ParameterError):
+                before = self.at_price(text, asking.priced(program, self.standard, wanted, used))
+                if self.books.paid(before.question):
+                    return before
+        self.books.registration.check_size(settled.spend)
+        return self.at_price(text, asking.priced(program, self.standard, settled.spend, settled.delta), settled.notes)
 
-    def at_price(self, text: str, priced: Priced) -> Ask:
+    def at_price(self, text: str, priced: Priced, notes: tuple[str, ...] = ()) -> Ask:
         """The question with noise that is given."""
         return Ask(
             text=text,
             priced=priced,
             question=asking.question(self.books, self.version, priced, self.schema, self.public),
+            notes=notes,
         )
 
     def cost(self, priced: Priced, question: Question) -> Cost:
@@ -184,6 +202,16 @@ class Desk:
             **plan_words(program, priced),
         )
 
+    def kept(self, ask: Ask) -> Kept:
+        """Rehearse, pay, draw, store, and read what is stored."""
+        return asking.kept(
+            self.books,
+            ask.question,
+            self.analyst,
+            lambda: self.engine.rehearse(ask.program),
+            lambda: asking.drawn(self.engine, [ask.priced])[0],
+        )
+
     def answer(
         self, ask: Ask, found: Kept, content: Mapping[str, Any], tidy: tuple[str, ...], more: tuple[str, ...] = ()
     ) -> Answer:
@@ -207,24 +235,58 @@ class Desk:
             confidence=self.confidence,
             mechanisms=noises(ask.program, kept.noise),
             biases=ask.program.biases,
-            notes=(*injected, *_said(found, given.symbol, self.analyst), *more, *self.notes),
+            notes=(*injected, *self.said(found), *ask.notes, *more, *self._standing(), *halting.told(left.halts)),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
+
+    def said(self, found: Kept) -> list[str]:
+        """What is true of this asking alone, and not of the answer: a cost of zero, and that it was the first."""
+        said, given = [], self.books.registration
+        if found.replayed:
+            said.append(f"Cost 0: this is the stored answer of record {found.seq}.")
+        elif found.paid:
+            said.append("Cost 0: the question was paid for before, and its answer had not been stored.")
+        if found.charged_analyst and not found.charged:
+            charged = charge_text(given.symbol, found.charged_analyst)
+            said.append(f"{self.analyst} is charged {charged}, the dataset nothing.")
+        if found.first and not self.books.memory:
+            # A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence.
+            total = charge_text(given.symbol, given.total, given.delta)
+            said.append(f"{FIRST} about {self.dataset} in this ledger, which now gives it {total} in all.")
+        return said
 
     def facts(self) -> dict[str, Answer]:
         """Every invariant, exactly, by its name. Inside the scope that they define this costs 0, which is said."""
         return {name: self._fact(name, planned) for name, planned in self._facts.items()}
 
-    def _fact(self, name: str, planned: Program) -> Answer:
+    def rehearse(self, whole: Question | None, asks: Iterable[Ask]) -> None:
+        """Try everything that a release would ask the engine, its facts too: refused as a whole, before it is paid."""
+        waiting = [(whole or ask.question, ask.program) for ask in asks]
+        waiting += [(self._stating(planned), planned) for planned in self._facts.values()]
+        ledger = self.books.look()
+        for question, program in waiting:
+            if ledger is None or not ledger.answered(question):
+                self.engine.rehearse(program)
+
+    def _stating(self, planned: Program) -> Question:
         given = self.books.registration
-        question = Question(
+        return Question(
             dataset=given.dataset,
             version=self.version,
             specification=given.specification,
             cost=0,
             asked=fact(planned, self.schema, self.public),
         )
-        found = asking.kept(self.books, question, self.analyst, lambda: facts.encode(planned, self.engine.run(planned)))
+
+    def _fact(self, name: str, planned: Program) -> Answer:
+        given = self.books.registration
+        found = asking.kept(
+            self.books,
+            self._stating(planned),
+            self.analyst,
+            lambda: self.engine.rehearse(planned),
+            lambda: facts.encode(planned, self.engine.run(planned)),
+        )
         left = self.books.left(self.analyst)
         said = "Cost 0: an invariant is published exactly, and nothing is promised about it."
         return Answer(
@@ -243,21 +305,9 @@ class Desk:
             confidence=self.confidence,
             mechanisms=(),
             biases=(),
-            notes=(said, *self.notes),
+            notes=(said, *(each for each in self.said(found) if not each.startswith("Cost 0")), *self.notes),
             source=next(table.kind for table in self._tables.values() if not table.public),
         )
-
-
-def _said(found: Kept, symbol: str, analyst: str | None) -> list[str]:
-    """A cost of zero is said aloud."""
-    said = []
-    if found.replayed:
-        said.append(f"Cost 0: this is the stored answer of record {found.seq}.")
-    elif found.paid:
-        said.append("Cost 0: the question was paid for before, and its answer had not been stored.")
-    if found.charged_analyst and not found.charged:
-        said.append(f"{analyst} is charged {charge_text(symbol, found.charged_analyst)}, the dataset nothing.")
-    return said
 
 
 def _checked(tables: object) -> dict[str, Table]:

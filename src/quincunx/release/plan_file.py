@@ -187,10 +187,12 @@ def _standard(node: Node) -> Pure | Approximate | ZCDP:
 
 
 def _budgets(node: Node) -> dict[str, object]:
-    parts = node.members(("plan", "analyst"))
+    parts = node.members(("plan", "analyst", "smallest_spend"))
     found: dict[str, object] = {}
     if "plan" in parts:
         found["plan"] = parts["plan"].number(non_negative)
+    if "smallest_spend" in parts:
+        found["smallest_spend"] = parts["smallest_spend"].number(positive)
     if "analyst" in parts:
         found["analysts"] = {name: part.number(non_negative) for name, part in parts["analyst"].members().items()}
     return found

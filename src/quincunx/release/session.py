@@ -10,7 +10,7 @@ from typing import Self
 
 from quincunx.errors import ParameterError, QuincunxError
 from quincunx.numbers import positive_integer
-from quincunx.release import asking, batch
+from quincunx.release import batch
 from quincunx.release.answer import Answer
 from quincunx.release.desk import Desk
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
@@ -133,7 +133,7 @@ class Session:
         """
         desk, wanted = self._desk, read_tidy(tidy)
         ask = desk.ask(text, spend=spend, delta=delta, within=within)
-        found = asking.kept(desk.books, ask.question, desk.analyst, lambda: asking.drawn(desk.engine, [ask.priced])[0])
+        found = desk.kept(ask)
         return desk.answer(ask, found, found.content, wanted)
 
     def invariants(self) -> dict[str, Answer]:

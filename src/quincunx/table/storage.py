@@ -44,3 +44,10 @@ def decimal_parts(kind: str) -> tuple[int, int] | None:
     """(width, scale) of DECIMAL(width,scale); None for other types."""
     found = _DECIMAL.fullmatch(kind)
     return (int(found[1]), int(found[2])) if found else None
+
+
+def engine_type(storage: str) -> str:
+    """The engine's type of a column as it arrives, before it is made a value."""
+    if storage in (RAW_TEXT, MARKED_TEXT):
+        return "VARCHAR"
+    return "BIGINT" if storage in (SECONDS, MILLISECONDS, DAY_MILLISECONDS) else storage

@@ -168,8 +168,25 @@ def test_a_closed_engine_is_unavailable() -> None:
     engine, declared = engine_on(pa.table({"p": [1]}), limits={"rows": 1})
     with engine:
         assert total(engine, declared, "SELECT COUNT(*) AS n FROM t") == [1]
+    for _ in range(2):
+        with pytest.raises(UnavailableError):
+            total(engine, declared, "SELECT COUNT(*) AS n FROM t")
+
+
+def test_a_failed_engine_has_a_new_database_for_the_next_question(tmp_path: Path) -> None:
+    """After an internal error DuckDB refuses everything on that database; here the first one is taken away."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"p": [1]}), path)
+    engine, declared = engine_on(path, limits={"rows": 1})
+    broken = engine._connection
+    broken.close()
     with pytest.raises(UnavailableError):
         total(engine, declared, "SELECT COUNT(*) AS n FROM t")
+    assert engine._connection is not broken
+    assert total(engine, declared, "SELECT COUNT(*) AS n FROM t") == [1]
+    # The new one is as locked down as the first.
+    with pytest.raises(duckdb.Error):
+        engine._connection.execute("SET threads = 2")
 
 
 def test_threads_may_ask_at_the_same_time() -> None:

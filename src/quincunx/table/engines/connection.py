@@ -7,6 +7,8 @@ from typing import Final
 
 import duckdb
 
+from quincunx.table.engines import memory
+
 # Everything that could change what a statement means, or what it can reach.
 _SETTINGS: Final = {
     "TimeZone": "UTC",
@@ -34,6 +36,9 @@ def connect(
     connection = duckdb.connect(":memory:")
     for name, value in _SETTINGS.items():
         connection.execute(f"SET {name} = ?", [value])
+    most = memory.share()
+    if most is not None:
+        connection.execute("SET memory_limit = ?", [f"{most >> 20}MiB"])
     if threads is not None:
         connection.execute("SET threads = ?", [threads])
     # The order matters: once external access is off, nothing can be allowed any more.

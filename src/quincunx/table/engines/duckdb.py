@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
-from quincunx.errors import QueryError, UnavailableError
+from quincunx.errors import QueryError, RefusalError, UnavailableError
 from quincunx.table.engines.connection import connect
+from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.result import Result
 from quincunx.table.engines.scan import read
+from quincunx.table.engines.stand_in import Stage
 from quincunx.table.engines.statement import Source, Statement, owners, statement
 from quincunx.table.measure import Program, columns_read
 from quincunx.table.plan import Filter, Scan
@@ -37,9 +40,14 @@ class DuckDB:
     def __init__(self, tables: Mapping[str, Table], schema: Schema, *, threads: int | None = None) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
         self._schema = schema
-        paths = [path for table in tables.values() for path in table.origin.paths]
-        folders = [folder for table in tables.values() for folder in table.origin.folders]
-        self._connection = connect(paths, threads, folders=folders)
+        self._paths = [path for table in tables.values() for path in table.origin.paths]
+        self._folders = [folder for table in tables.values() for folder in table.origin.folders]
+        self._threads = threads
+        self._connection = self._connected()
+        self._closed = False
+        # Programs that passed on made-up rows.
+        self._rehearsed: set[Program] = set()
+        self._stage = Stage()
 
     def __enter__(self) -> DuckDB:
         return self
@@ -51,39 +59,85 @@ class DuckDB:
 
     def close(self) -> None:
         """Give the connection back."""
+        self._closed = True
         self._connection.close()
+        self._stage.close()
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
         source, _ = self._source(program)
         return statement(program, source).sql
 
+    def rehearse(self, program: Program) -> None:
+        """Run the program on no rows and on made-up ones of the same columns; RefusalError if that fails.
+
+        No private row is read. A program that passed is remembered.
+        """
+        if program in self._rehearsed:
+            return
+        source, table = self._source(program)
+        name = next(name for name, each in self._tables.items() if each is table)
+        passed = False
+        with noticing() as pressed:
+            try:
+                for made in self._stage.relations(name, table.origin.fields, self._schema):
+                    written = statement(program, replace(source, relation=exp.to_table(made)))
+                    with self._stage.connection.cursor() as cursor:
+                        _result(program, _fetched(cursor, written))
+                passed = True
+            except Exception:
+                self._stage = Stage()
+        if not passed and pressed():
+            raise KeyboardInterrupt
+        if not passed:
+            raise RefusalError(
+                "the engine cannot compute this question: it failed on made-up rows; nothing was spent",
+                where="duckdb",
+                hint="Write it in another way; no private row was read.",
+            )
+        self._rehearsed.add(program)
+
     def run(self, program: Program) -> Result:
-        """The exact measures of a program. Every number in the result is private."""
+        """The exact measures of a program. Every number in the result is private.
+
+        Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
+        """
         source, table = self._source(program)
         written = statement(program, source)
-        columns: dict[str, NDArray[Any]] | None = None
-        try:
-            cursor = self._connection.cursor()
+        found: Result | None = None
+        used = self._connection
+        with noticing() as pressed:
             try:
-                with table.origin.reading(cursor, source.names) as relation:
-                    if relation != source.relation:
-                        written = statement(program, replace(source, relation=relation))
-                    columns = _fetched(cursor, written)
-            finally:
-                cursor.close()
-        except KeyboardInterrupt:
-            raise
-        except Exception:
-            # Raised below, outside of this handler: the engine's message must not hang on as a context.
-            columns = None
-        if columns is None:
+                cursor = used.cursor()
+                try:
+                    with table.origin.reading(cursor, source.names) as relation:
+                        if relation != source.relation:
+                            written = statement(program, replace(source, relation=relation))
+                        found = _result(program, _fetched(cursor, written))
+                finally:
+                    cursor.close()
+            except Exception:
+                # Raised below, outside of this handler: the engine's message must not hang on as a context.
+                found = None
+        if found is None:
+            self._renew(used)
+            if pressed():
+                raise KeyboardInterrupt
             raise UnavailableError(
                 "the engine could not compute the question",
                 where="duckdb",
-                hint="Check that the sources can be read and that there is enough memory, then ask again.",
+                hint="Check that the sources can be read and that there is enough memory.",
             )
-        return _result(program, columns)
+        return found
+
+    def _renew(self, used: duckdb.DuckDBPyConnection) -> None:
+        """After an internal error the whole database is invalid, so the next question gets a new one."""
+        if self._connection is used and not self._closed:
+            self._connection = self._connected()
+            used.close()
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        return connect(self._paths, self._threads, folders=self._folders)
 
     def _source(self, program: Program) -> tuple[Source, Table]:
         """Where the rows of a program come from; replay adds the world of each row to its owner."""

@@ -14,6 +14,7 @@ from sqlglot import exp
 from quincunx.errors import QueryError
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.emission import emit
+from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal, python_value
 from quincunx.table.engines.piece import DEFAULTS, DIALECT, Piece, call, cast, column, iso, nearest
 from quincunx.table.expression import Column, Expression, Value
@@ -41,11 +42,16 @@ def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[V
         pieces[name] = Piece(sql=column(f"c{i}"), type=kind)
     chosen = [exp.alias_(_published(emit(each, pieces)), f"e{i}") for i, each in enumerate(expressions)]
     select = exp.select(*chosen).from_(exp.select(*listed).subquery("given")).order_by(column("place"))
-    cursor = _scratch(os.getpid()).cursor()
-    try:
-        found = cursor.execute(select.sql(dialect=DIALECT), parameters).fetchall()
-    finally:
-        cursor.close()
+    with noticing() as pressed:
+        cursor = _scratch(os.getpid()).cursor()
+        try:
+            found = cursor.execute(select.sql(dialect=DIALECT), parameters).fetchall()
+        except Exception:
+            if pressed():
+                raise KeyboardInterrupt from None
+            raise
+        finally:
+            cursor.close()
     return tuple([python_value(row[i]) for row in found] for i in range(len(expressions)))
 
 
