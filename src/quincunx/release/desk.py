@@ -21,6 +21,7 @@ from quincunx.release.explanation import Cost, Explanation, output_errors, plan_
 from quincunx.release.identity import public_digest
 from quincunx.release.pricing import Budgeted, Priced
 from quincunx.release.publish import publish
+from quincunx.release.reach import check_reach
 from quincunx.release.words import noises
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
@@ -148,7 +149,8 @@ class Desk:
         )
 
     def at_price(self, text: str, priced: Priced) -> Ask:
-        """The question with noise that is given."""
+        """The question with noise that is given; refused where it would reach the ends of the lattice."""
+        check_reach(priced, self.confidence)
         return Ask(
             text=text,
             priced=priced,
