@@ -11,7 +11,7 @@ from quincunx.errors import ParameterError, SpecificationError
 from quincunx.ledger import Question
 from quincunx.loss import Loss
 from quincunx.numbers import probability
-from quincunx.release import asking, guarantee, stored
+from quincunx.release import asking, guarantee, neighbours, stored
 from quincunx.release import invariants as facts
 from quincunx.release.amounts import charge_text
 from quincunx.release.answer import Answer
@@ -57,6 +57,7 @@ class Desk:
         "_engine",
         "_facts",
         "_tables",
+        "_witness",
         "analyst",
         "batches",
         "books",
@@ -92,6 +93,7 @@ class Desk:
         self.public = public_digest(self._tables)
         self.invariants = facts.read_invariants(invariants)
         self._facts = {name: facts.program(text, self.schema) for name, text in self.invariants.items()}
+        self._witness = neighbours.check(self._facts, self.schema, self._tables)
         self.books = Books(
             path=ledger,
             dataset=dataset,
@@ -127,6 +129,10 @@ class Desk:
             told.append(f"The first question about {self.dataset} in this ledger, which now gives it {total} in all.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
+        if self._witness is not None:
+            told.append(
+                f"Only the presence of people who change no invariant is hidden, such as {self._witness.words()}."
+            )
         return tuple(told)
 
     def close(self) -> None:
