@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def swap(
         f"largest stratum that can swap has {drawn.epsilon.largest_stratum:,} {record}s."
     )
     typer.echo(drawn.epsilon.words(record))
-    typer.echo(f"Swapped data: {out}", err=True)
+    typer.echo(f"Swapped data: {masked(str(out))}", err=True)
 
 
 def _listed(names: str) -> list[str]:
