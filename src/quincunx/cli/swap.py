@@ -26,6 +26,9 @@ def swap(
     household: Annotated[
         str | None, typer.Option(help="The column that identifies households that move whole.")
     ] = None,
+    move: Annotated[
+        str, typer.Option(help="Columns, with commas, that go along: they would give the swap away if they stayed.")
+    ] = "",
     report: Annotated[bool, typer.Option("--report", help="Also say what happened, for the curator's eyes.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -41,7 +44,15 @@ def swap(
     table = FileTable(file)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
-        drawn = draw(table, column=_listed(column), match=_listed(match), rate=rate, kind=kind, household=household)
+        drawn = draw(
+            table,
+            column=_listed(column),
+            match=_listed(match),
+            rate=rate,
+            kind=kind,
+            household=household,
+            move=_listed(move),
+        )
     table.write(drawn, out)
     for warning in noticed:
         typer.echo(f"warning: {warning.message}", err=True)
@@ -70,7 +81,7 @@ def _content(drawn: Drawn, out: str) -> dict[str, object]:
     epsilon = drawn.epsilon
     record = "record" if drawn.roles.household is None else "household"
     return {
-        "out": out,
+        "out": masked(out),
         "specification": json.loads(drawn.specification.to_json()),
         "epsilon": {
             "rate": str(epsilon.rate),
@@ -93,6 +104,12 @@ def _tell(drawn: Drawn) -> None:
         f"{found.moved:,} with other values than before.",
         err=True,
     )
+    for gone in found.dependences:
+        typer.echo(
+            f"  {', '.join(gone.columns)} beside {gone.swapped}: {100 * gone.undone:.3g} % of the units can be undone, "
+            f"{100 * gone.marked:.3g} % show that they were swapped.",
+            err=True,
+        )
     for each in found.tables:
         typer.echo(
             f"  {' × '.join(each.columns)}: {each.misplaced:,} rows in another cell, mean absolute error "
