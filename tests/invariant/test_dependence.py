@@ -142,12 +142,21 @@ def test_households_are_looked_at_as_a_whole() -> None:
 
 def test_a_large_table_is_looked_at_in_full_once_a_rule_shows() -> None:
     source = random.Random("large")
-    block = [source.randrange(600) for _ in range(60_000)]
+    block = [source.randrange(600) for _ in range(30_000)]
     data = {"tract": [each // 6 for each in block], "block": block, "age": [source.randrange(90) for _ in block]}
     # A third of the rule is broken where the first look does not see it.
     data["tract"] = [source.randrange(100) if i % 3 == 1 else each for i, each in enumerate(data["tract"])]
     found, _ = swapped(frame("pandas", data), column="tract", match=[])
     assert found.report.dependences == ()
+
+
+def test_rare_values_of_a_large_table_are_seen() -> None:
+    """20,000 blocks in 60,000 records: few records of a first look share one, and those that do agree."""
+    source = random.Random("rare")
+    block = [source.randrange(20_000) for _ in range(60_000)]
+    data = {"tract": [each // 60 for each in block], "block": block, "age": [source.randrange(90) for _ in block]}
+    found, _ = swapped(frame("pandas", data), column="tract", match=[])
+    assert {each.columns: each.undone > 0.9 for each in found.report.dependences} == {("block",): True}
 
 
 @pytest.mark.parametrize("move", ["nowhere", ["tract"], "county", 3, ["age", "age"]])

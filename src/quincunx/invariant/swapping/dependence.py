@@ -25,7 +25,7 @@ RULE: Final = 0.5
 # In fewer records chance is as loud as a rule.
 _FEWEST: Final = 100
 # Records that are looked at first: a rule shows in them, and most columns follow none.
-_FIRST_LOOK: Final = 20_000
+_FIRST_LOOK: Final = 10_000
 # Pairs of columns are looked at as long as that takes no more than so many records in all.
 _MOST: Final = 20_000_000
 
@@ -69,8 +69,10 @@ def dependences(
     """The columns, and pairs of columns that are no rule alone, that give a swapped one away; most first."""
     if len(strata.of) < _FEWEST:
         return
-    stay = {name: codes(name)[strata.first] for name in rest}
-    moving = {name: values[strata.first] for name, values in swapped.items()}
+    # Without households a unit is a row, and nothing is picked.
+    every = strata.units is strata.first
+    stay = {name: codes(name) if every else codes(name)[strata.first] for name in rest}
+    moving = {name: values if every else values[strata.first] for name, values in swapped.items()}
     for name, values in moving.items():
         found = [each for each in (_dependence((one,), name, strata.of, stay, values) for one in rest) if each]
         rules = {each.columns[0] for each in found if each.undone >= RULE}
@@ -85,38 +87,73 @@ def dependences(
 def _dependence(
     columns: tuple[str, ...], name: str, strata: Integers, stay: Mapping[str, Integers], values: Integers
 ) -> Dependence | None:
-    every = max(1, len(strata) // _FIRST_LOOK)
-    for step in (every, 1) if every > 1 else (1,):
-        part, value = strata[::step], values[::step]
-        rule = combined([stay[column][::step] for column in columns], len(part))
-        undone, by_chance = _determined(part, rule, value)
-        marked, marked_by_chance = _determined(part, value, rule)
-        if undone - by_chance < EXCESS and (len(columns) > 1 or marked - marked_by_chance < EXCESS):
-            return None
-    # A pair contains its columns, and a value that determines both determines each.
-    kept = marked if len(columns) == 1 and marked - marked_by_chance >= EXCESS else 0.0
+    step = len(strata) // _FIRST_LOOK
+    if step > 1 and not _promises(columns, strata[::step], [stay[each][::step] for each in columns], values[::step]):
+        return None
+    rule = combined([stay[column] for column in columns], len(strata))
+    undone = _determined(strata, rule, values)
+    # A value that determines two columns determines each.
+    marked = _determined(strata, values, rule) if len(columns) == 1 else _NOTHING
+    if max(undone.excess, marked.excess) < EXCESS:
+        return None
     return Dependence(
-        columns=columns, swapped=name, undone=undone if undone - by_chance >= EXCESS else 0.0, marked=kept
+        columns=columns,
+        swapped=name,
+        undone=undone.share if undone.excess >= EXCESS else 0.0,
+        marked=marked.share if marked.excess >= EXCESS else 0.0,
     )
 
 
-def _determined(strata: Integers, rule: Integers, values: Integers) -> tuple[float, float]:
-    """The share of records whose value is that of all others with the same rule in the stratum, at least one of them;
-    and no less than what it would be if values were spread at random in each stratum."""
+def _promises(columns: tuple[str, ...], strata: Integers, parts: list[Integers], values: Integers) -> bool:
+    """Whether a sample shows more than chance. Few of its records share a rare value, so it is those that count."""
+    rule, single = combined(parts, len(strata)), len(columns) == 1
+    looks = [_determined(strata, rule, values), *([_determined(strata, values, rule)] if single else [])]
+    return any(
+        look.same - look.chance >= max(look.shared * (EXCESS if single else RULE) / 2, 1.5 * look.shared**0.5)
+        or (single and look.shared < _FEWEST and look.total > 0)
+        for look in looks
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """Records in strata where values differ: total; shared: with another of the same rule; same: all of which agree;
+    chance: no less than how many of them would agree if values were spread at random in each stratum."""
+
+    total: int
+    shared: int
+    same: int
+    chance: float
+
+    @property
+    def share(self) -> float:
+        return self.same / self.total if self.total else 0.0
+
+    @property
+    def excess(self) -> float:
+        return (self.same - self.chance) / self.total if self.total else 0.0
+
+
+_NOTHING: Final = _Look(total=0, shared=0, same=0, chance=0.0)
+
+
+def _determined(strata: Integers, rule: Integers, values: Integers) -> _Look:
+    """How many records have the value of all others with the same rule in the stratum, at least one of them."""
     cells = combined([strata, rule], len(strata))
-    sizes = np.bincount(cells)
     counted = varies(strata, values)[strata]
-    total = int(counted.sum())
-    if not total:
-        return 0.0, 0.0
-    shared = counted & (sizes[cells] > 1)
+    shared = counted & (np.bincount(cells)[cells] > 1)
     same = shared & ~varies(cells, values)[cells]
     # Two records of a stratum of n agree by chance with probability Σ n_v(n_v − 1)/n(n − 1), more of them less often.
     pairs = combined([strata, values], len(strata))
     agree = np.bincount(strata, weights=np.bincount(pairs)[pairs] - 1.0)
     people = np.bincount(strata).astype(np.float64)
     chance = agree / np.maximum(people * (people - 1), 1.0)
-    return float(same.sum() / total), float(chance[strata[shared]].sum() / total)
+    return _Look(
+        total=int(counted.sum()),
+        shared=int(shared.sum()),
+        same=int(same.sum()),
+        chance=float(chance[strata[shared]].sum()),
+    )
 
 
 def _percent(share: float) -> str:
