@@ -131,14 +131,15 @@ def test_the_decision_is_that_of_all_small_datasets(texts: list[str], neighbours
 )
 def test_what_leaves_nothing_is_refused_and_accepted_under_replace(texts: list[str]) -> None:
     given = {"t": table([(("a", 1),)])}
-    for unit in (AddRemove(key="person_id"), AddRemove(key="person_id", group=3)):
-        with pytest.raises(RefusalError, match="nothing to compare") as refused:
-            session(tables=given, unit=unit, invariants=texts)
-        assert "Replace" in refused.value.hint
-        assert refused.value.where == "invariants"
-    with session(tables=given, unit=Replace(key="person_id"), invariants=texts) as asked:
-        assert asked.invariants()
-        assert not any("changes no invariant" in note or "change no invariant" in note for note in asked.notes)
+    with pytest.raises(RefusalError, match="nothing to compare") as refused:
+        session(tables=given, invariants=texts)
+    assert "Replace" in refused.value.hint
+    assert refused.value.where == "invariants"
+    # Two people at once may be exchanged for each other.
+    for unit in (Replace(key="person_id"), AddRemove(key="person_id", group=2)):
+        with session(tables=given, unit=unit, invariants=texts) as asked:
+            assert asked.invariants()
+            assert not any("change no invariant" in note for note in asked.notes)
 
 
 def test_who_is_still_hidden_is_said() -> None:
@@ -161,9 +162,7 @@ def test_rows_are_people_where_there_is_no_key() -> None:
     cancel = ["SELECT SUM(CASE WHEN x > 0 THEN 1 ELSE -1 END) AS s FROM t"]
     with pytest.raises(RefusalError, match="nothing to compare"):
         session(tables={"t": table([])}, unit=AddRemove(), invariants=cancel)
-    # Two people at once cancel.
-    with session(tables={"t": table([])}, unit=AddRemove(group=2), invariants=cancel) as asked:
-        assert any("two rows" in note for note in asked.notes)
+    session(tables={"t": table([])}, unit=AddRemove(group=2), invariants=cancel).close()
 
 
 def test_a_period_is_part_of_the_owner() -> None:

@@ -64,8 +64,8 @@ def _person(programs: Sequence[Program], table: TableSchema, schema: Schema) -> 
     owner = {name.lower() for name in (unit.key, unit.per and unit.per.column) if name}
     columns = [column for column in table.columns if column.name.lower() in used]
     choices = [_candidates(column, literals, owner=column.name.lower() in owner) for column in columns]
-    # Several rows may cancel in a sum; they are one person's, or several people's who change together.
-    several = unit.per is None and (unit.key is not None or unit.group > 1)
+    # Two rows of one person may cancel in a sum.
+    several = unit.per is None and unit.key is not None
     known: dict[frozenset[tuple[Any, Fraction]], dict[str, Value]] = {}
     for chunk in _chunks(_rows(choices)):
         rows = [dict(zip((column.name for column in columns), row, strict=True)) for row in chunk]
