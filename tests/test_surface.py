@@ -26,7 +26,8 @@ SURFACE = {
         "Axis", "Bar", "Box", "Chart", "Line", "Panel", "bars", "boxes", "grid", "heat", "lines", "mosaic",
     },
     "quincunx.invariant": {
-        "Kind", "Report", "SwapEpsilon", "SwapRates", "Swapped", "TableError", "swap", "swap_epsilon", "swap_rate",
+        "Dependence", "Kind", "Report", "SwapEpsilon", "SwapRates", "Swapped", "TableError", "swap", "swap_epsilon",
+        "swap_rate",
     },
     "quincunx.meaning": {
         "APosterioriNoiseless", "Adversarial", "Attack", "Chamber", "Differential", "Group", "Joint",

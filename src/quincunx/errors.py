@@ -19,13 +19,16 @@ QuincunxError
 QuincunxWarning           allowed, but probably not what was meant
 
 Every message says what is wrong, where, what was got, and what to do. `got` never holds a private value:
-callers pass types, shapes and parameters, not data.
+callers pass types, shapes and parameters, not data. No part holds the password of an address that somebody typed.
 """
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from typing import Self
+
+from quincunx.address import masked, masked_in_place
 
 
 class QuincunxError(Exception):
@@ -34,7 +37,9 @@ class QuincunxError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, where: str = "", got: str = "", hint: str = "") -> None:
+        what, where, got, hint = (masked(part) for part in (what, where, got, hint))
         self.what, self.where, self.got, self.hint = what, where, got, hint
+        _mask_handled(sys.exception())
         sentence = f"{where}: {what}" if where else what
         if got:
             sentence += f"; got {got}"
@@ -52,6 +57,19 @@ class QuincunxError(Exception):
         return _rebuild, (type(self), self.what, self.where, self.got, self.hint), dict(self.__dict__)
 
 
+def _mask_handled(error: BaseException | None) -> None:
+    """The error that is being handled stays reachable as __context__, also after `from None`: no password there."""
+    if error is None or isinstance(error, QuincunxError):
+        return
+    # Files of an OSError, the document of a JSONDecodeError, the object of a UnicodeError, and the like.
+    for name in ("filename", "filename2", "object", *getattr(error, "__dict__", ())):
+        text = getattr(error, name, None)
+        if isinstance(text, str) and masked(text) != text:
+            setattr(error, name, masked(text))
+    if any(isinstance(part, str) and masked(part) != part for part in error.args):
+        error.args = tuple(masked(part) if isinstance(part, str) else part for part in error.args)
+
+
 def _rebuild(kind: type[QuincunxError], what: str, where: str, got: str, hint: str) -> QuincunxError:
     return kind(what, where=where, got=got, hint=hint)
 
@@ -65,7 +83,7 @@ class _Placed:
 
     def at(self, sql: str, start: int, end: int) -> Self:
         """The same error, with its place."""
-        self.sql, self.start, self.end = sql, start, end
+        self.sql, self.start, self.end = masked_in_place(sql), start, end
         return self
 
     @property

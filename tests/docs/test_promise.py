@@ -189,9 +189,28 @@ def test_analysts_who_share_know_the_sum_and_the_dataset_bounds_it(tmp_path: Pat
             alice.sql(COUNT, spend="1/8")
 
 
-def test_invariants_are_refused() -> None:
-    with pytest.raises(PrivacyError, match="invariants"):
-        session(table({"person_id": [1]}), invariants=["the number of people"])
+def test_invariants_are_published_exactly() -> None:
+    people = {"person_id": [1, 2, 3], "region": ["a", "a", "b"]}
+    by_region = "SELECT region, COUNT(*) AS n FROM visits GROUP BY region"
+    with session(table(people, columns={"region": {"keys": ["a", "b"]}}), invariants={"by_region": by_region}) as asked:
+        answer = asked.invariants()["by_region"]
+        assert answer["n"] == (2, 1)
+        assert asked.spent == 0
+        assert "protect the published facts" in asked.specification.describe()
+        # Nobody whom the table counts is hidden, and it is said who is.
+        assert any("such as a person with one row in visits: region NULL" in note for note in asked.notes)
+
+
+def test_invariants_that_leave_nothing_to_compare_are_refused() -> None:
+    for text in ("SELECT COUNT(*) AS n FROM visits", "SELECT COUNT(DISTINCT person_id) AS n FROM visits"):
+        with pytest.raises(PrivacyError, match="nothing to compare"):
+            session(table({"person_id": [1]}), invariants=[text])
+
+
+def test_invariants_about_single_people_are_refused() -> None:
+    text = "SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id"
+    with pytest.raises(PrivacyError, match="single people"):
+        session(table({"person_id": [1]}), invariants=[text])
 
 
 def test_sampling_error_is_not_in_the_intervals() -> None:

@@ -272,7 +272,8 @@ class TestWhatIsStated:
             assert self.found().injected is True
 
     def test_an_identifier_is_noticed(self) -> None:
-        given = frame("polars", {**{name: values * 13 for name, values in TOWN.items()}, "id": range(100, 204)})
+        people = {name: values * 13 for name, values in TOWN.items()} | {"block": [i * 7 % 11 for i in range(104)]}
+        given = frame("polars", {**people, "id": range(100, 204)})
         with pytest.warns(QuincunxWarning, match="column 'id' has a different value in every row"):
             swap(given, column="block", match="county", rate="1/2")
 

@@ -84,14 +84,19 @@ def test_long_and_empty_tables(answer: Answer) -> None:
 
 def test_intervals_are_shown_rounded_outwards(answer: Answer) -> None:
     columns = (
-        Column(name="n", type="integer", role="value", values=(5,)),
-        Column(name="n_low", type="float", role="low", values=(1.26,)),
-        Column(name="n_high", type="float", role="high", values=(8.71,)),
-        Column(name="n_se", type="float", role="se", values=(3.3,)),
+        Column(name="x", type="float", role="value", values=(5.0,)),
+        Column(name="x_low", type="float", role="low", values=(1.26,)),
+        Column(name="x_high", type="float", role="high", values=(8.71,)),
+        Column(name="x_se", type="float", role="se", values=(3.3,)),
     )
     texts = [cells for _, _, cells in show.cells(replace(answer, columns=columns))]
-    assert texts == [["5"], ["1.2 to 8.8"]]
-    missing = (columns[0], *(replace(column, values=(None,)) for column in columns[1:]))
+    assert texts == [["5.0"], ["1.2 to 8.8"]]
+    whole = (replace(columns[0], type="integer", values=(5,)), *columns[1:])
+    assert [cells for _, _, cells in show.cells(replace(answer, columns=whole))] == [["5"], ["1 to 9"]]
+    ends = [replace(each, type="integer", values=(2**62 + 1,)) for each in columns[1:3]]
+    large = [cells for _, _, cells in show.cells(replace(answer, columns=(whole[0], *ends, columns[3])))]
+    assert large[1] == ["4,611,686,018,427,387,905 to 4,611,686,018,427,387,905"]
+    missing = (whole[0], *(replace(column, values=(None,)) for column in columns[1:]))
     assert [cells for _, _, cells in show.cells(replace(answer, columns=missing))] == [["5"], ["–"]]
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import typer
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import typer
+from typer.core import TyperGroup
+
+from quincunx.address import masked
 from quincunx.cli import (
     account,
     attack,
@@ -24,8 +30,35 @@ from quincunx.cli import (
     swap,
 )
 
+
+class Commands(TyperGroup):
+    """The commands; what is said about arguments that cannot be read holds no password of an address."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """The options of the command itself."""
+        with _masking():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """The options of the commands below, and what they do."""
+        with _masking():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _masking() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        # What the parser of options says; errors of the library are masked where they are made.
+        if isinstance(message := getattr(error, "message", None), str):
+            setattr(error, "message", masked(message))  # noqa: B010 - the parser calls it final
+        raise
+
+
 app = typer.Typer(
     name="quincunx",
+    cls=Commands,
     help="Differential privacy whose guarantee can be stated, computed, checked and audited.",
     no_args_is_help=True,
     add_completion=False,

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 
 if TYPE_CHECKING:
@@ -65,13 +66,13 @@ def run(
         story = attack.run(each, series=series)
         paths = [] if folder is None else [chart.write(folder / f"{stem}.svg") for stem, chart in story.charts.items()]
         if as_json:
-            collected.append({**_plain(story), "series": series, "pictures": [str(path) for path in paths]})
+            collected.append({**_plain(story), "series": series, "pictures": [masked(str(path)) for path in paths]})
             continue
         if place:
             shown.print()
         _tell(shown, story)
         for path in paths:
-            typer.echo(f"wrote {path}", err=True)
+            typer.echo(f"wrote {masked(str(path))}", err=True)
     if as_json:
         print_json(collected if name == ALL else collected[0])
     elif folder is None:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors, shown_below
 from quincunx.errors import ParameterError, QuincunxError, VerificationError
 
@@ -51,7 +52,7 @@ def audit_self(
         _show(report, console())
     if folder is not None:
         for path in _written(report, folder):
-            typer.echo(f"wrote {path}", err=True)
+            typer.echo(f"wrote {masked(str(path))}", err=True)
     if report.missed:
         typer.echo(f"error: {report.finding}", err=True)
         raise typer.Exit(QuincunxError.exit_code)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def census(
     """
     drawn = _write(pictures(), out) if out is not None else []
     if as_json:
-        print_json({**_as_json(), "pictures": [str(path) for path in drawn]})
+        print_json({**_as_json(), "pictures": [masked(str(path)) for path in drawn]})
         return
     _show(console())
     for path in drawn:
-        typer.echo(f"wrote {path}", err=True)
+        typer.echo(f"wrote {masked(str(path))}", err=True)
 
 
 def pictures() -> dict[str, Chart]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 
 
@@ -28,17 +29,16 @@ def init(
 
     files = write_sample(folder, people) if data is None else write_plan_for(folder, data)
     if as_json:
-        print_json({"files": [str(file) for file in files]})
+        print_json({"files": [masked(str(file)) for file in files]})
         return
-    out = console()
+    out, plan, published = console(), masked(str(folder / "plan.toml")), masked(str(folder / "published"))
     for file in files:
-        out.print(f"wrote {file}", markup=False, soft_wrap=True)
+        out.print(f"wrote {masked(str(file))}", markup=False, soft_wrap=True)
     if data is None:
         out.print(
-            f"\nNext:\n  quincunx check {folder / 'plan.toml'}\n  quincunx release {folder / 'plan.toml'} "
-            f"--out {folder / 'published'}",
+            f"\nNext:\n  quincunx check {plan}\n  quincunx release {plan} --out {published}",
             markup=False,
             soft_wrap=True,
         )
     else:
-        out.print(f"\nFill in the blanks, then:\n  quincunx check {folder / 'plan.toml'}", markup=False, soft_wrap=True)
+        out.print(f"\nFill in the blanks, then:\n  quincunx check {plan}", markup=False, soft_wrap=True)

@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def _report(account: Account, head: str, done: str, as_json: bool) -> None:
 def _show(path: str, accounts: list[Account], records: tuple[Record, ...], head: str) -> None:
     out = console()
     counts = f"{_count(len(accounts), 'dataset')}, {_count(int(head.split(':')[0]), 'record')}"
-    out.print(f"{path}: {counts}", markup=False)
+    out.print(f"{masked(path)}: {counts}", markup=False)
     out.print(f"head {head}", markup=False)
     if not accounts:
         out.print("Nothing is registered yet.", markup=False)

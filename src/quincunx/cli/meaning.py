@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
+from quincunx.address import masked
 from quincunx.cli.expression import ExpressionError, read
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 from quincunx.errors import ParameterError, PrivacyError
@@ -102,11 +103,11 @@ def meaning(
         raise
     drawn = _write(found, out) if out is not None else []
     if as_json:
-        print_json({**found.to_dict(), "pictures": [str(path) for path in drawn]})
+        print_json({**found.to_dict(), "pictures": [masked(str(path)) for path in drawn]})
         return
     _show(console(), found)
     for path in drawn:
-        typer.echo(f"wrote {path}", err=True)
+        typer.echo(f"wrote {masked(str(path))}", err=True)
 
 
 def _chosen(guarantees: dict[str, str | None], delta: str | None) -> str:

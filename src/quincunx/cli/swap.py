@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quincunx.address import masked
 from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ def swap(
     household: Annotated[
         str | None, typer.Option(help="The column that identifies households that move whole.")
     ] = None,
+    move: Annotated[
+        str, typer.Option(help="Columns, with commas, that go along: they would give the swap away if they stayed.")
+    ] = "",
     report: Annotated[bool, typer.Option("--report", help="Also say what happened, for the curator's eyes.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,7 +44,15 @@ def swap(
     table = FileTable(file)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always")
-        drawn = draw(table, column=_listed(column), match=_listed(match), rate=rate, kind=kind, household=household)
+        drawn = draw(
+            table,
+            column=_listed(column),
+            match=_listed(match),
+            rate=rate,
+            kind=kind,
+            household=household,
+            move=_listed(move),
+        )
     table.write(drawn, out)
     for warning in noticed:
         typer.echo(f"warning: {warning.message}", err=True)
@@ -58,7 +70,7 @@ def swap(
         f"largest stratum that can swap has {drawn.epsilon.largest_stratum:,} {record}s."
     )
     typer.echo(drawn.epsilon.words(record))
-    typer.echo(f"Swapped data: {out}", err=True)
+    typer.echo(f"Swapped data: {masked(str(out))}", err=True)
 
 
 def _listed(names: str) -> list[str]:
@@ -69,7 +81,7 @@ def _content(drawn: Drawn, out: str) -> dict[str, object]:
     epsilon = drawn.epsilon
     record = "record" if drawn.roles.household is None else "household"
     return {
-        "out": out,
+        "out": masked(out),
         "specification": json.loads(drawn.specification.to_json()),
         "epsilon": {
             "rate": str(epsilon.rate),
@@ -92,6 +104,12 @@ def _tell(drawn: Drawn) -> None:
         f"{found.moved:,} with other values than before.",
         err=True,
     )
+    for gone in found.dependences:
+        typer.echo(
+            f"  {', '.join(gone.columns)} beside {gone.swapped}: {100 * gone.undone:.3g} % of the units can be undone, "
+            f"{100 * gone.marked:.3g} % show that they were swapped.",
+            err=True,
+        )
     for each in found.tables:
         typer.echo(
             f"  {' × '.join(each.columns)}: {each.misplaced:,} rows in another cell, mean absolute error "

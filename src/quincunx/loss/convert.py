@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
-from quincunx.numbers import Ball, float_above, float_near
+from quincunx.numbers import Ball, ball, float_above, float_near
 
 
 def delta_from_pure(bound: Ball, epsilon: Ball) -> Ball:
@@ -14,7 +15,8 @@ def delta_from_pure(bound: Ball, epsilon: Ball) -> Ball:
     """
     if not bound.is_finite():
         return Ball(1)
-    return ((1 - (epsilon - bound).exp()) / (1 + (-bound).exp())).max(Ball(0))
+    found = ((1 - (epsilon - bound).exp()) / (1 + (-bound).exp())).max(Ball(0))
+    return found if found.is_finite() else Ball(1)
 
 
 def delta_from_zcdp(rho: Ball, epsilon: Ball) -> Ball:
@@ -26,8 +28,35 @@ def delta_from_zcdp(rho: Ball, epsilon: Ball) -> Ball:
     if not rho.is_finite():
         return Ball(1)
     order = Ball(_best_order(float_above(rho), float_near(epsilon)))
-    exponent = (order - 1) * (order * rho - epsilon) - (order - 1).log() + order * (-1 / order).log1p()
-    return exponent.exp().min(Ball(1))
+    return _chernoff(order, order * rho, epsilon)
+
+
+def delta_from_renyi(order: Fraction, divergence: Ball, epsilon: Ball) -> Ball:
+    """An upper bound on δ(ε) where D_α ≤ `divergence` at one order α > 1, in both directions.
+
+    δ = E_P[(1 − e^{ε−L})⁺] ≤ E_P[e^{(α−1)(L−ε)}]·max_y (1 − e^{−y})e^{−(α−1)y}, and the maximum, at e^y = α/(α−1), is
+    (1 − 1/α)^α/(α−1) (Canonne, Kamath and Steinke 2020, Proposition 12).
+    """
+    return _chernoff(ball(order), divergence, epsilon) if divergence.is_finite() else Ball(1)
+
+
+def delta_from_kl(divergence: Ball) -> Ball:
+    """An upper bound on δ(0), and so on δ at every ε ≥ 0, where D_1 ≤ `divergence` in one direction.
+
+    The total variation distance is at most √(D_1/2) (Pinsker) and at most √(1 − e^{−D_1}) (Bretagnolle and Huber 1979).
+    """
+    if not divergence.is_finite():
+        return Ball(1)
+    # The upper end of the ball: its lower end may be below 0.
+    most = divergence.upper().max(Ball(0))
+    return (most / 2).sqrt().min((-(-most).expm1()).sqrt())
+
+
+def _chernoff(order: Ball, divergence: Ball, epsilon: Ball) -> Ball:
+    exponent = (order - 1) * (divergence - epsilon) - (order - 1).log() + order * (-1 / order).log1p()
+    found = exponent.exp()
+    # Where the working precision is lost nothing is known.
+    return found.min(Ball(1)) if found.is_finite() else Ball(1)
 
 
 def _best_order(rho: float, epsilon: float) -> float:

@@ -46,9 +46,10 @@ class DiscreteGaussianLaw(Law):
         return self.zcdp()
 
     def renyi(self, alpha: Fraction) -> Bounds:
-        """At most α·shift²/(2·sigma2) (Canonne, Kamath and Steinke 2020, Theorem 4); at least D_1."""
+        """At most α·shift²/(2·sigma2) (Canonne, Kamath and Steinke 2020, Theorem 4), and equal to it where α·shift is
+        whole; at least that at the next such order below, because D_α does not fall."""
         rho = self.shift**2 / (2 * self.sigma2)
-        return rho, alpha * rho
+        return rho * Fraction(math.floor(alpha * self.shift), self.shift), alpha * rho
 
     def gdp(self) -> Ball:
         """None: its trade-off curve has corners below every Gaussian curve of the same slope."""

@@ -25,8 +25,9 @@ Indices = NDArray[np.int64]
 _UNIT: Final = 2.0**-53
 # Doublings of the abscissa by squaring before the exponentials are computed anew.
 _DOUBLINGS: Final = 7
-# Less than this is counted as this much, which keeps products far from underflow; e^{−300} is less.
-_NOTHING: Final = 1e-100
+# Less than this is counted as this much, and so is a product that underflows; e^{−FALL} is less.
+_NOTHING: Final = 1e-260
+_FALL: Final = 640.0
 
 
 @lru_cache(maxsize=16)
@@ -42,15 +43,15 @@ def real_moments(grid: Grid) -> Floats:
     for offset in range(OCTAVE):
         for done, place in enumerate(range(offset, len(SIGMAS), OCTAVE)):
             # Losses far below the top are left out before they underflow.
-            first = int(np.searchsorted(falls, -300 / SIGMAS[place]))
+            first = int(np.searchsorted(falls, -_FALL / SIGMAS[place]))
             # e^{2σx} is the square of e^{σx}; the error of a power doubles with it.
             tilt = tilt[first - start :] ** 2 if done % _DOUBLINGS else np.exp(SIGMAS[place] * falls[first:])
             start = first
             sums[place] = np.sum(mass[first:] * tilt)
-    # All parts are positive, so relative errors stay: of e^{σx} with |σx| ≤ 300, doubled with each square; of the sum,
-    # one rounding for each term. What was left out is e^{−300} of its mass at most, or has next to no mass.
+    # All parts are positive, so relative errors stay: of e^{σx} with |σx| ≤ FALL, doubled with each square; of the sum,
+    # one rounding for each term. What was left out is e^{−FALL} of its mass at most, or has next to no mass.
     whole = _NOTHING * (len(grid.mass) + float(np.sum(mass)))
-    sums = (sums + whole) * (1 + _UNIT * (2.0**_DOUBLINGS * 4 + 1024 + 2 * len(mass)))
+    sums = (sums + whole) * (1 + _UNIT * (2.0**_DOUBLINGS * 4 + 4 * _FALL + 2 * len(mass)))
     logs = np.log(sums)
     return np.asarray(logs + SIGMAS * top + 8 * _UNIT * (np.abs(logs) + 2 * np.abs(SIGMAS * top) + 1), dtype=np.float64)
 

@@ -33,6 +33,8 @@ _Bounds: TypeAlias = tuple[float, float]
 _PLAIN_NODES: Final = 1 << 13
 # Nodes, and how many of the shortest waves that are kept an average is wide: more waves where little of δ is left.
 _STAGES: Final = ((1 << 12, 6), (1 << 14, 6), (1 << 14, 24), (1 << 16, 6), (1 << 16, 24), (1 << 18, 6), (1 << 18, 24))
+# Points of a grid in one period, at most.
+_MOST_POINTS: Final = 1 << 21
 # Aliases and truncation are pushed below this share of the expected δ, where nodes suffice.
 _SHARE: Final = 1e-11
 # Averages are refined until ε is known to about this share of itself.
@@ -122,8 +124,10 @@ class Inversion(Saddle):
         reference = float(self._real[index] - sigma * epsilon)
         finer = 1 if self._grids else 2
         period = 2.0 ** (math.ceil(finer * math.log2(12 * math.sqrt(self._variance(index)) + 24 / sigma)) / finer)
+        # A period of grids is transformed as a whole: aliases that a longer one would lower are left in the bounds.
+        longest = _MOST_POINTS * self._mesh if self._grids else math.inf
         for _ in range(40):
-            if log(self._aliases(index, period, epsilon, reference)) + reference <= goal:
+            if log(self._aliases(index, period, epsilon, reference)) + reference <= goal or period >= longest:
                 break
             period *= 2 ** (1 / finer)
         nodes = 128

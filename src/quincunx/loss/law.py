@@ -174,6 +174,30 @@ def total(values: Iterable[Real]) -> Real:
     return exact if rough is None else ball(exact) + rough
 
 
+def least(first: Real, *others: Real) -> Real:
+    """The least of several numbers: the exact one where it certainly is."""
+    found = first
+    for other in others:
+        if isinstance(found, Fraction) and isinstance(other, Fraction):
+            found = min(found, other)
+        elif not as_ball(found) <= as_ball(other):
+            found = other if as_ball(other) <= as_ball(found) else as_ball(found).min(as_ball(other))
+    return found
+
+
+def renyi_of(law: Law, alpha: Fraction) -> Bounds:
+    """The best of what is known of D_α: it lies between D_1 and the least of its own bound, α·ρ and ε."""
+    low, high = law.renyi(alpha)
+    rho = law.zcdp()[1]
+    return low, least(high, rho * alpha if isinstance(rho, Fraction) else rho * ball(alpha), law.pure())
+
+
+def kl_of(law: Law) -> Bounds:
+    """The best of what is known of D_1, which is at most ρ."""
+    low, high = law.kl()
+    return low, least(high, law.zcdp()[1])
+
+
 def total_of(terms: Terms, question: Callable[[Law], Bounds]) -> Bounds:
     """The sums of the lower and of the upper bounds that each law gives, each as often as it is used."""
     answers = [(question(law), count) for law, count in terms]

@@ -15,7 +15,7 @@ from typing import Protocol
 from quincunx.errors import DataError, ParameterError
 from quincunx.loss.curve import Curve, families, total_pure
 from quincunx.loss.exchange import from_json, to_json
-from quincunx.loss.law import Bounds, Law, Real, total, total_of
+from quincunx.loss.law import Bounds, Law, Real, kl_of, renyi_of, total, total_of
 from quincunx.loss.sampling import subsampled
 from quincunx.loss.solve import first_within, last_beyond
 from quincunx.loss.spend import Additive, cost
@@ -188,7 +188,7 @@ class Loss:
             raise ParameterError("must be greater than 1", where="alpha", got=str(order)[:40], hint=hint)
         if self.stated_delta():
             return 0.0, math.inf
-        return _bounds(lambda: total_of(self.terms, lambda law: law.renyi(order)))
+        return _bounds(lambda: total_of(self.terms, lambda law: renyi_of(law, order)))
 
     def gdp(self) -> float:
         """A μ such that the loss is μ-GDP; `inf` where none is known."""
@@ -211,7 +211,7 @@ class Loss:
         """Certified lower and upper bound on D_1."""
         if self.stated_delta():
             return 0.0, math.inf
-        return _bounds(lambda: total_of(self.terms, lambda law: law.kl()))
+        return _bounds(lambda: total_of(self.terms, kl_of))
 
     def tv(self) -> float:
         """An upper bound on the total variation distance: δ at ε = 0."""

@@ -23,8 +23,8 @@ _LOOKS: Final = 3
 _DELTAS: Final = (1e-3, 1e-6, 1e-9)
 
 
-def spacing(terms: Terms, cut: float) -> float:
-    """A spacing at which the dominating and the dominated law are close enough where δ(ε) is from 1e-3 to 1e-9.
+def spacing(terms: Terms, cut: float, faintest: float = _DELTAS[-1]) -> float:
+    """A spacing at which the dominating and the dominated law are close enough where δ(ε) is from 1e-3 to `faintest`.
 
     ln δ moves by as much as K(σ) does, so ε moves by that divided by σ.
     """
@@ -37,7 +37,8 @@ def spacing(terms: Terms, cut: float) -> float:
     view = View(mesh=max(finest, 2.0 ** math.floor(math.log2(coarse))), cut=cut)
     for _ in range(_LOOKS):
         pilot, before = Inversion(terms, view), view
-        places = [(at, pilot.abscissa(at)) for delta in _DELTAS if (at := where(pilot.estimate, delta)) > 0]
+        deltas = (*_DELTAS, faintest) if faintest < _DELTAS[-1] / 1000 else _DELTAS
+        places = [(at, pilot.abscissa(at)) for delta in deltas if (at := where(pilot.estimate, delta)) > 0]
         view = _refined(sampled, places, view, finest)
         # A first look may have been too coarse to find the right ε: look again.
         if view == before:

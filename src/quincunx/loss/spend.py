@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from quincunx.errors import PrivacyError
-from quincunx.loss.law import Real, total_of
+from quincunx.loss.law import Real, renyi_of, total_of
 from quincunx.numbers import exact_fraction, precision
 from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Renyi
 
@@ -33,7 +33,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[Any, Loss], Real]]] = {
     "pure": lambda _, loss: loss.total_pure(),
     "approximate": lambda _, loss: loss.total_pure(),
     "zcdp": lambda _, loss: loss.total_zcdp()[1],
-    "renyi": lambda standard, loss: total_of(loss.terms, lambda law: law.renyi(standard.alpha))[1],
+    "renyi": lambda standard, loss: total_of(loss.terms, lambda law: renyi_of(law, standard.alpha))[1],
     "gaussian": lambda _, loss: loss.total_gdp(),
 }
 

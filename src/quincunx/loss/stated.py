@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from quincunx.errors import PrivacyError
-from quincunx.loss.law import Bounds, Law, Profile, Real, Terms, total, total_of
+from quincunx.loss.law import Bounds, Law, Profile, Real, Terms, kl_of, renyi_of, total, total_of
 from quincunx.numbers import Ball, ball, float_above, precision
 
 if TYPE_CHECKING:
@@ -95,11 +95,11 @@ class Largest(Law):
 
     def kl(self) -> Bounds:
         """The largest D_1."""
-        return _largest_bounds(total_of(loss.terms, lambda law: law.kl()) for loss in self.alternatives)
+        return _largest_bounds(total_of(loss.terms, kl_of) for loss in self.alternatives)
 
     def renyi(self, alpha: Fraction) -> Bounds:
         """The largest D_α."""
-        return _largest_bounds(total_of(loss.terms, lambda law: law.renyi(alpha)) for loss in self.alternatives)
+        return _largest_bounds(total_of(loss.terms, lambda law: renyi_of(law, alpha)) for loss in self.alternatives)
 
     def gdp(self) -> Real:
         """The largest μ²: each alternative is μ-GDP."""

@@ -20,6 +20,7 @@ from quincunx.release.explanation import GROUP_SIZE, Explanation
 from quincunx.release.identity import asked
 from quincunx.release.plan_file import ReleaseEntry
 from quincunx.release.pricing import price_batch, spend_for
+from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
 from quincunx.spec.standard import Approximate
 
@@ -161,6 +162,7 @@ def _planned(desk: Desk, entries: Sequence[ReleaseEntry]) -> _Planned:
         with _entry_errors(entry):
             share = entry.share is not None
             asks.append(desk.ask(entry.sql, spend=spend, delta=entry.delta or None, within=None, share=share))
+            check_tidy(asks[-1].program, entry.tidy)
     return _Planned(entries=entries, asks=asks, whole=None)
 
 
@@ -224,6 +226,7 @@ def _composed(
         for entry in entries:
             with _entry_errors(entry):
                 programs.append([desk.program(entry.sql, 1), desk.program(entry.sql, 2)])
+                check_tidy(programs[-1][0], entry.tidy)
         desk.batches[known] = price_batch(programs, spends, epsilon, delta)
     chosen = desk.batches[known]
     given = desk.books.registration

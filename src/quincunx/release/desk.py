@@ -12,7 +12,7 @@ from quincunx.errors import ParameterError, SpecificationError
 from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
 from quincunx.numbers import delta_parameter, probability
-from quincunx.release import asking, guarantee, stored
+from quincunx.release import asking, guarantee, neighbours, stored
 from quincunx.release import invariants as facts
 from quincunx.release.amounts import charge_text
 from quincunx.release.answer import Answer
@@ -22,6 +22,7 @@ from quincunx.release.explanation import Cost, Explanation, output_errors, plan_
 from quincunx.release.identity import fact, public_digest
 from quincunx.release.pricing import Budgeted, Priced
 from quincunx.release.publish import publish
+from quincunx.release.reach import check_reach
 from quincunx.release.words import noises
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
@@ -64,6 +65,7 @@ class Desk:
         "_engine",
         "_facts",
         "_tables",
+        "_witness",
         "analyst",
         "batches",
         "books",
@@ -99,6 +101,7 @@ class Desk:
         self.public = public_digest(self._tables)
         self.invariants = facts.read_invariants(invariants)
         self._facts = {name: facts.program(text, self.schema) for name, text in self.invariants.items()}
+        self._witness = neighbours.check(self._facts, self.schema, self._tables)
         self.books = Books(
             path=ledger,
             dataset=dataset,
@@ -132,6 +135,10 @@ class Desk:
             told.append("The ledger is in memory: what was spent is forgotten when this process ends.")
         if self.invariants:
             told.append(f"Published exactly and not protected: {', '.join(self.invariants)}.")
+        if self._witness is not None:
+            told.append(
+                f"Only the presence of people who change no invariant is hidden, such as {self._witness.words()}."
+            )
         return tuple(told)
 
     def close(self) -> None:
@@ -165,7 +172,8 @@ class Desk:
         return self.at_price(text, asking.priced(program, self.standard, settled.spend, settled.delta), settled.notes)
 
     def at_price(self, text: str, priced: Priced, notes: tuple[str, ...] = ()) -> Ask:
-        """The question with noise that is given."""
+        """The question with noise that is given; refused where it would reach the ends of the lattice."""
+        check_reach(priced, self.confidence)
         return Ask(
             text=text,
             priced=priced,

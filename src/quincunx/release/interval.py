@@ -15,12 +15,15 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from quincunx.mechanisms.additive import LIMIT
 from quincunx.numbers import float_above
 
 Floats: TypeAlias = NDArray[np.float64]
 
 # 2^50 halvings of the declared range are finer than any published digit.
 _HALVINGS: Final = 50
+# Half of what a clamped number may be off: |y| + 2^62 fits an int64.
+_LONGEST: Final = 2**62
 # What float64 arithmetic of a few operations may lose, with room to spare.
 _SLACK: Final = 2.0**-48
 _NEAR: Final = 1e-4
@@ -68,11 +71,16 @@ def standard_error(noise: Noise, unit: Fraction) -> float:
 
 def of_measure(numbers: NDArray[np.int64], noise: Noise, unit: Fraction, risk: Fraction) -> Estimate:
     """A count or a sum: each noisy integer ± the smallest m with P(|K| ≤ m) ≥ 1 − risk."""
-    reach = min(int(noise.error(risk)), 2**62)
+    reach = noise.error(risk)
+    if reach <= _LONGEST:
+        below, above = numbers - int(reach), numbers + int(reach)
+    else:
+        # Longer than the lattice is wide: every number that can be measured is possible.
+        below, above = np.full_like(numbers, -LIMIT), np.full_like(numbers, LIMIT)
     return Estimate(
         middle=_scaled(numbers, unit, 0),
-        low=_scaled(numbers - reach, unit, -1),
-        high=_scaled(numbers + reach, unit, +1),
+        low=_scaled(below, unit, -1),
+        high=_scaled(above, unit, +1),
         se=np.full(numbers.shape, standard_error(noise, unit)),
     )
 
@@ -87,12 +95,15 @@ def of_mean(
 ) -> Estimate:
     """A mean r = S/N, relative to its centre: the hull of {r : |Ŝ − r·N̂| ≤ q(r)} inside `bounds`.
 
-    q(r) is at least the 1 − risk quantile of |K_S − r·K_N|. Where N̂ is within its own error every r is possible.
+    q(r) is at least the 1 − risk quantile of |K_S − r·K_N|. Where N̂ is within its own error, or a number was clamped,
+    every r is possible.
     """
     low, high = bounds
     total, count = _scaled(sums, units[0], 0), _scaled(counts, units[1], 0)
     law = _law(noises, units, risk)
-    settled = count > law.reach * (1 + _SLACK)
+    # A number at the end of the lattice is not the sum of its parts: clamped, it tells only that they were large.
+    inside = (np.abs(sums) < LIMIT) & (np.abs(counts) < LIMIT)
+    settled = inside & (count > law.reach * (1 + _SLACK))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(count > 0, total / count, 0.0)
         middle = np.clip(ratio, low, high)

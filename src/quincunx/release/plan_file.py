@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -35,12 +35,12 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 class TableEntry:
     """[tables.NAME] as written: source (absolute path), limits, columns, public, encoding; `node` knows the lines."""
 
-    source: Path
+    source: Path = field(repr=False)
     limits: Mapping[str, int]
     columns: Mapping[str, Mapping[str, Any]]
     public: bool
     encoding: str | None
-    node: Node
+    node: Node = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +56,17 @@ class ReleaseEntry:
     within: Mapping[str, Fraction] | None
     delta: Fraction
     tidy: tuple[str, ...]
-    node: Node
+    node: Node = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
-    """A plan, read and checked as far as no table is needed. Paths are absolute."""
+    """A plan, read and checked as far as no table is needed. Paths are absolute, and in no repr."""
 
-    file: Path
+    file: Path = field(repr=False)
     dataset: str
     version: str
-    ledger: str
+    ledger: str = field(repr=False)
     confidence: Fraction
     unit: AddRemove | Replace
     standard: Pure | Approximate | ZCDP
@@ -75,7 +75,7 @@ class PlanFile:
     budgets: Mapping[str, object]
     tables: Mapping[str, TableEntry]
     releases: tuple[ReleaseEntry, ...]
-    node: Node
+    node: Node = field(repr=False)
 
 
 def read_plan(path: str | Path) -> PlanFile:

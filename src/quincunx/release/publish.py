@@ -14,7 +14,7 @@ from quincunx.release.arithmetic import Range, derived
 from quincunx.release.column import Column, Role, decimals, exact_decimal
 from quincunx.release.interval import Floats, of_mean, of_measure
 from quincunx.release.stored import Stored
-from quincunx.release.tidy import TIDY
+from quincunx.release.tidy import SIGNED, TIDY, applied
 from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured
 from quincunx.table.expression import Column as Field
 from quincunx.table.measure import Program, Statistic
@@ -23,6 +23,8 @@ from quincunx.table.measure import Program, Statistic
 Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[str, Sequence[Any]]], Sequence[Sequence[Any]]]
 
 _ROLES: Final[tuple[tuple[Role, str], ...]] = (("low", "_low"), ("high", "_high"), ("se", "_se"))
+# Ends of an interval, rounded so that it still covers.
+_OUTWARDS: Final[Mapping[Role, Callable[[float], int]]] = {"low": math.floor, "high": math.ceil}
 # What an exact decimal column holds; coarser or finer steps leave as floats.
 _DIGITS: Final = 38
 _BARE: Final = "no interval: the output is not arithmetic on aggregates alone"
@@ -183,10 +185,10 @@ def _columns(
         if found_range is None or kind not in ("integer", "float"):
             return [Column(name=name, type=kind, role="value", values=tuple(values), note=_BARE)]
         known = found_range
-    # A mean is not a whole number by nature: rounding it would lose what was paid for.
-    means = any(program.query.aggregates[i].kind == "mean" for i in used)
-    wanted = tuple(each for each in tidy if each != "integer") if means else tidy
-    return _with_companions(name, kind, scale, values, known, _se(known, program, stored), wanted)
+    done = applied(tidy, expression, program)
+    said = [TIDY[each] for each in done] + ([SIGNED] if "non-negative" in tidy and "non-negative" not in done else [])
+    columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored), done)
+    return [replace(columns[0], note="; ".join(said)), *columns[1:]]
 
 
 def _se(known: Range, program: Program, stored: Stored) -> Floats:
@@ -213,16 +215,21 @@ def _with_companions(
         values = [None if value is None else max(value, type(value)(0)) for value in values]
         # An interval that lies below 0 becomes the point 0.
         known = replace(known, low=np.maximum(known.low, 0.0), high=np.maximum(known.high, 0.0))
-    note = "; ".join(TIDY[each] for each in tidy)
-    columns = [Column(name=name, type=kind, role="value", values=tuple(values), scale=scale, note=note)]
+    columns = [Column(name=name, type=kind, role="value", values=tuple(values), scale=scale)]
     near = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
     ends = {"low": np.fmin(known.low, near), "high": np.fmax(known.high, near), "se": se}
     both = np.isfinite(known.low) & np.isfinite(known.high) & np.isfinite(near)
     for role, suffix in _ROLES:
         shown = np.where(both, ends[role], np.nan) if role != "se" else np.where(np.isfinite(near), se, np.nan)
         kept = tuple(None if not math.isfinite(value) else value for value in shown.tolist())
-        columns.append(Column(name=name + suffix, type="float", role=role, values=kept))
+        companion = Column(name=name + suffix, type="float", role=role, values=kept)
+        columns.append(_whole(companion, _OUTWARDS[role]) if "integer" in tidy and role in _OUTWARDS else companion)
     return columns
+
+
+def _whole(column: Column, rounded: Callable[[float], int]) -> Column:
+    values = tuple(None if value is None else rounded(value) for value in column.values)
+    return replace(column, type="integer", values=values)
 
 
 def _key_column(name: str, kind: str, values: Sequence[Any]) -> Column:

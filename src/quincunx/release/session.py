@@ -17,7 +17,7 @@ from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputEr
 from quincunx.release.opening import arguments, blamed
 from quincunx.release.plan_file import ReleaseEntry, read_plan
 from quincunx.release.pricing import Budgeted
-from quincunx.release.tidy import read_tidy
+from quincunx.release.tidy import check_tidy, read_tidy
 from quincunx.spec import Specification
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.source import Table
@@ -133,6 +133,7 @@ class Session:
         """
         desk, wanted = self._desk, read_tidy(tidy)
         ask = desk.ask(text, spend=spend, delta=delta, within=within)
+        check_tidy(ask.program, wanted)
         found = desk.kept(ask)
         return desk.answer(ask, found, found.content, wanted)
 

@@ -35,7 +35,9 @@ def cells(answer: Answer) -> Iterator[tuple[str, bool, list[str]]]:
             if se is not None:
                 low, high = (columns[f"{column.name}_{end}"].values[:ROWS] for end in ("low", "high"))
                 ends = zip(low, high, strict=True)
-                yield percent(answer.confidence), True, [_interval(down, up, digits) for down, up in ends]
+                # The interval of a whole number is read in whole numbers.
+                fine = 0 if column.type == "integer" else digits
+                yield percent(answer.confidence), True, [_interval(down, up, fine) for down, up in ends]
 
 
 def footer(answer: Answer) -> list[str]:
@@ -186,6 +188,8 @@ def _cell(value: Any, digits: int) -> str:
 def _interval(low: float | None, high: float | None, digits: int) -> str:
     if low is None or high is None:
         return "–"
+    if isinstance(low, int) and isinstance(high, int):
+        return f"{low:,} to {high:,}"
     unit = 10.0**digits
     # Rounded outwards, so that what is read still covers.
     down, up = math.floor(low * unit) / unit, math.ceil(high * unit) / unit

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from quincunx.invariant.swapping.columns import Integers
+from quincunx.invariant.swapping.dependence import Dependence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class Report:
 
     records: how many rows. units: how many records or households could be selected. strata: how many strata.
     selected: how many units were selected. moved: how many units have other values than before, which is fewer where
-    equal values were exchanged.
+    equal values were exchanged. dependences: columns that stay and give the swap away, with the share of records.
     """
 
     records: int
@@ -41,6 +42,7 @@ class Report:
     strata: int
     selected: int
     moved: int
+    dependences: tuple[Dependence, ...]
     _table: Callable[[str], TableError] = field(repr=False, compare=False)
     _rest: tuple[str, ...] = field(repr=False)
 

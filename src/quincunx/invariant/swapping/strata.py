@@ -18,8 +18,8 @@ _FEWEST: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """What each column does. column: swapped together. match: equal within a stratum. household: the key of whole
-    households, or None. rest: all other columns, which stay where they are."""
+    """What each column does. column: swapped together, with those that go along. match: equal within a stratum.
+    household: the key of whole households, or None. rest: all other columns, which stay where they are."""
 
     column: tuple[str, ...]
     match: tuple[str, ...]
@@ -38,11 +38,13 @@ class Strata:
     largest: int
 
 
-def read_roles(table: Table, column: object, match: object, household: object) -> Roles:
+def read_roles(table: Table, column: object, match: object, household: object, move: object = ()) -> Roles:
     """The roles of the columns; whatever does not fit the table is refused."""
     swapped, matched = _names(column, "column"), _names(match, "match")
     if not swapped:
         raise DataError("name at least one column to swap", where="column", got="none")
+    # What moves together is one value: a column that goes along is swapped like those that are named.
+    swapped = (*swapped, *_names(move, "move"))
     if household is not None and not isinstance(household, str):
         raise DataError("expected the name of a column", where="household", got=type(household).__name__)
     named = [*swapped, *matched, *([household] if household is not None else [])]

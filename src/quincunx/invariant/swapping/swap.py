@@ -11,6 +11,7 @@ import numpy as np
 from quincunx import noise
 from quincunx.errors import DataError, QuincunxWarning
 from quincunx.invariant.swapping.columns import FrameTable, Integers, Table, combined
+from quincunx.invariant.swapping.dependence import Dependence, dependences
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
 from quincunx.invariant.swapping.rearrange import rearrangement, shuffle
 from quincunx.invariant.swapping.report import Report, TableError, table_error
@@ -69,6 +70,7 @@ def swap(
     rate: object,
     kind: str = "derangement",
     household: str | None = None,
+    move: str | list[str] | tuple[str, ...] = (),
 ) -> Swapped:
     """Exchange the values of `column` at random between records that agree on `match`.
 
@@ -76,7 +78,8 @@ def swap(
     column: the swapped column, or several that move together. match: the columns that define a stratum; an empty list
     makes the whole table one. rate: p, the probability with which a record is selected, 0 < p < 1, or ≤ 1 for the
     uniform kind. kind: "derangement" or "uniform", as in `Kind`. household: the column that identifies households,
-    which then move as a whole and are the unit of protection; the key itself is not in what comes out.
+    which then move as a whole and are the unit of protection; the key itself is not in what comes out. move: columns
+    that go along with `column`, because they would give the swap away if they stayed.
     """
     import narwhals as nw
 
@@ -85,7 +88,7 @@ def swap(
     except (TypeError, ValueError) as error:
         hint = "Give a data frame of pandas, Polars or PyArrow; collect a lazy one first."
         raise DataError("expected a data frame", where="frame", got=type(frame).__name__, hint=hint) from error
-    drawn = draw(FrameTable(inside), column=column, match=match, rate=rate, kind=kind, household=household)
+    drawn = draw(FrameTable(inside), column=column, match=match, rate=rate, kind=kind, household=household, move=move)
     kept = [name for name in inside.columns if name != drawn.roles.household]
     moved = nw.maybe_reset_index(inside.select(drawn.roles.column)[drawn.source[drawn.order]])
     still = [name for name in kept if name not in drawn.roles.column]
@@ -100,14 +103,18 @@ def swap(
     )
 
 
-def draw(table: Table, *, column: object, match: object, rate: object, kind: object, household: object) -> Drawn:
+def draw(
+    table: Table, *, column: object, match: object, rate: object, kind: object, household: object, move: object = ()
+) -> Drawn:
     """Check everything, then draw; the table itself is left as it is."""
     chosen = Kind.read(kind)
     share = read_rate(rate, chosen)
-    roles = read_roles(table, column, match, household)
-    swapped = combined([table.codes(name) for name in roles.column], table.rows)
+    roles = read_roles(table, column, match, household, move)
+    moving = {name: table.codes(name) for name in roles.column}
+    swapped = combined(list(moving.values()), table.rows)
     strata = read_strata(table, roles, swapped)
-    _warn(table, roles, strata)
+    given_away = tuple(dependences(strata, moving, roles.rest, table.codes)) if strata.largest else ()
+    _warn(table, roles, strata, given_away)
     epsilon = SwapEpsilon(rate=share, largest_stratum=strata.largest, kind=chosen)
     specification = specified(table.types, roles, epsilon)
     to, from_ = rearrangement(strata.of, share, chosen)
@@ -125,6 +132,7 @@ def draw(table: Table, *, column: object, match: object, rate: object, kind: obj
         strata=int(np.count_nonzero(np.bincount(strata.of))),
         selected=len(to),
         moved=int(np.count_nonzero(swapped[strata.first[to]] != swapped[strata.first[from_]])),
+        dependences=given_away,
         _table=error,
         _rest=roles.rest,
     )
@@ -147,7 +155,7 @@ def _sources(strata: Strata, to: Integers, from_: Integers) -> Integers:
     return givers if strata.units is strata.first else strata.first[givers[strata.units]]
 
 
-def _warn(table: Table, roles: Roles, strata: Strata) -> None:
+def _warn(table: Table, roles: Roles, strata: Strata, given_away: tuple[Dependence, ...]) -> None:
     if strata.largest == 0:
         what = (
             "no stratum has two records with different values to swap and different other columns, so swapping changes "
@@ -162,6 +170,8 @@ def _warn(table: Table, roles: Roles, strata: Strata) -> None:
                 "swapped, as an identifier would; drop it unless it is meant to be published"
             )
             warnings.warn(what, QuincunxWarning, stacklevel=4)
+    for each in given_away:
+        warnings.warn(each.words("record" if roles.household is None else "household"), QuincunxWarning, stacklevel=4)
 
 
 def specified(types: dict[str, str], roles: Roles, epsilon: SwapEpsilon) -> Specification:
