@@ -12,7 +12,6 @@ from sqlglot import Token, TokenType, tokenize
 from sqlglot.errors import TokenError
 
 from quincunx.errors import QueryError, RefusalError
-from quincunx.table.declaration import is_unicode
 from quincunx.table.sql.place import Text
 
 LENGTH: Final = 20_000
@@ -58,9 +57,6 @@ def split(sql: str) -> Text:
     """The question with its tokens, or an error where it is too long, too deep, or not one SELECT."""
     if not isinstance(sql, str):
         raise QueryError("a question is a text", got=type(sql).__name__)
-    if not is_unicode(sql):
-        hint = "Read the question's file as UTF-8, and write each character as itself."
-        raise QueryError("the question holds a lone surrogate, which is no character", hint=hint)
     if len(sql) > LENGTH:
         hint = "Declare the keys of a column instead of listing them, or ask several questions."
         raise RefusalError(f"a question has at most {LENGTH:,} characters", got=f"{len(sql):,}", hint=hint)
