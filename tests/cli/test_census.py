@@ -78,7 +78,7 @@ def test_json_carries_everything() -> None:
     stated = [system["specification"] for system in answer["systems"]]
     assert stated[0] is None
     assert [str(Specification.from_json(json.dumps(each)).intensity) for each in stated[1:]] == [
-        "263/100", "1529/100", "618/125",
+        "1621727474023/1000000000000", "977560739801/250000000000", "618/125",
     ]  # fmt: skip
     assert [round(each["theorem"], 2) for each in answer["what_if"]] == [19.36, 16.42, 17.99, 15.05, 11.68, 8.73]
     assert all(each["exact"] <= each["theorem"] for each in [*answer["what_if"], *answer["conversion"]])
