@@ -4,5 +4,17 @@ from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, swap_epsilon
 from quincunx.invariant.swapping.rate import SwapRates, swap_rate
 from quincunx.invariant.swapping.report import Report, TableError
 from quincunx.invariant.swapping.swap import Swapped, swap
+from quincunx.invariant.topdown import TopDown
 
-__all__ = ["Kind", "Report", "SwapEpsilon", "SwapRates", "Swapped", "TableError", "swap", "swap_epsilon", "swap_rate"]
+__all__ = [
+    "Kind",
+    "Report",
+    "SwapEpsilon",
+    "SwapRates",
+    "Swapped",
+    "TableError",
+    "TopDown",
+    "swap",
+    "swap_epsilon",
+    "swap_rate",
+]
