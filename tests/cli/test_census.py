@@ -5,20 +5,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
-from quincunx.cli.census import census, pictures
+from quincunx.cli.app import app
+from quincunx.cli.census import pictures
 from quincunx.spec import Specification
 from tests.chart.reading import check_readable, elements, texts
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-app.command("census")(census)
-
 
 def run(*arguments: str, columns: str = "80") -> Result:
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": columns, "NO_COLOR": "1"})
+    return CliRunner().invoke(app, ["census", *arguments], env={"COLUMNS": columns, "NO_COLOR": "1"})
 
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

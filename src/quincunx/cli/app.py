@@ -10,6 +10,7 @@ from quincunx.cli import (
     audit,
     calibrate,
     census,
+    census_compare,
     check,
     demo,
     error,
@@ -37,7 +38,8 @@ app.command("account")(account.account)
 app.add_typer(attack.app, name="attack")
 app.add_typer(audit.app, name="audit")
 app.command("calibrate")(calibrate.calibrate)
-app.command("census")(census.census)
+census.app.command("compare")(census_compare.compare)
+app.add_typer(census.app, name="census")
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
 app.command("error")(error.error)

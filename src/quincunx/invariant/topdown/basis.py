@@ -19,6 +19,8 @@ from quincunx.invariant.topdown.schema import Floats, Query, Schema
 
 # Axes are joined into one matrix up to this size: one multiplication by a small dense matrix is the fastest.
 _JOINED: Final = 64
+# Multiplications up to here are done by one thread.
+_SINGLE: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +64,14 @@ class Basis:
     def _turned(self, given: NDArray[Any], transpose: bool) -> Floats:
         matrices = [matrix.T if transpose else matrix for matrix in self.joined]
         if len(matrices) == 1:
-            turned: Floats = given @ matrices[0]
-            return turned
+            return _product(given, matrices[0])
         found = given.reshape(-1, *(len(matrix) for matrix in matrices))
         for axis, matrix in enumerate(matrices[:-1]):
             shape = found.shape
             # One axis moved by broadcasting a matrix product over what is before and after it.
             flat = found.reshape(math.prod(shape[: axis + 1]), shape[axis + 1], -1)
             found = (matrix.T @ flat).reshape(shape)
-        return np.asarray(found @ matrices[-1]).reshape(len(given), -1)
+        return _product(found.reshape(-1, len(matrices[-1])), matrices[-1]).reshape(len(given), -1)
 
     def weights(self, query: Query) -> Floats | None:
         """The diagonal of Q'Q in this basis; None for a query with a recode that is not diagonal here."""
@@ -112,6 +113,18 @@ class Basis:
                 matrix = matrix * matrix
             found = np.moveaxis(np.tensordot(found, matrix, axes=(axis + 1, 1 if forward else 0)), -1, axis + 1)
         return np.ascontiguousarray(found).reshape(len(given), -1)
+
+
+def _product(rows: NDArray[Any], matrix: Floats) -> Floats:
+    """rows @ matrix in pieces too small for the linear algebra library to wake threads of its own: ours have the cores
+    already, and threads that wait for each other make it slower."""
+    piece = max(1, _SINGLE // matrix.size)
+    whole = len(rows) // piece * piece
+    found = np.empty((len(rows), matrix.shape[1]))
+    if whole:
+        found[:whole] = (rows[:whole].reshape(-1, piece, rows.shape[1]) @ matrix).reshape(whole, -1)
+    found[whole:] = rows[whole:] @ matrix
+    return found
 
 
 def _orthonormal(columns: Floats) -> Floats:

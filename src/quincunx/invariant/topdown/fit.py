@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -26,19 +27,23 @@ _NEWTON: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slab:
-    """low ≤ Qx ≤ high, for every place. groups: the query's cell of each cell; low, high: (places, cells of Q)."""
+    """low ≤ Qx ≤ high, for every place. groups: the query's cell of each cell; low, high: (places, cells of Q).
+    diagonal: Q'Q in the basis, where it is diagonal; then the copy is of Qx, which converges much faster."""
 
     groups: Integers
     low: Floats
     high: Floats
+    diagonal: Floats | None = None
+
+    @property
+    def rate(self) -> float:
+        """The weight of a copy of Qx beside a copy of x: one over the largest of Q'Q, so that neither pulls harder."""
+        return 1.0 if self.diagonal is None else 1.0 / float(self.diagonal.max())
 
     def sums(self, tables: Floats) -> Floats:
         """Q x."""
-        found = np.zeros(self.low.shape)
-        # Few groups of contiguous or strided cells: a sum for each is faster than adding cell by cell.
-        for group in range(self.low.shape[1]):
-            found[:, group] = tables[:, self.groups == group].sum(axis=1)
-        return found
+        order, first = _runs(self.groups.tobytes())
+        return np.add.reduceat(tables if order is None else tables[:, order], first, axis=1)
 
     def projected(self, tables: Floats) -> Floats:
         """The nearest tables inside: every cell of a group moves by the same amount."""
@@ -69,7 +74,7 @@ def fit(
 ) -> Fitted:
     """value, precision: the targets ẑ and weights λ, (places, coordinates). totals: the parents' tables, (parents,
     cells), None at the root. starts: each parent's first child. mask: cells that may be occupied."""
-    places, cells = value.shape
+    places = len(value)
     counts = np.diff(np.append(starts, places))
     owner = np.repeat(np.arange(len(starts)), counts)
     # A coordinate that is known exactly gets a weight far above the others; the constraints hold it exactly anyway.
@@ -81,32 +86,33 @@ def fit(
     measured = finite > 0
     middle = np.exp(np.log(np.where(measured, finite, 1.0)).sum(axis=1) / np.maximum(measured.sum(axis=1), 1))
     tau = np.maximum.reduceat(middle, starts)
-    copies = 1 + len(slabs)
     start = basis.tables(np.where(weight > 0, value, 0.0))
-    theta: Floats | None = None
-    base, theta = _base(start, totals, starts, owner, mask, theta)
-    copy = [base, *(slab.projected(base) for slab in slabs)]
-    dual = [np.zeros((places, cells)) for _ in range(copies)]
-    gap = np.inf
-    step = 0
+    base, theta = _base(start, totals, starts, owner, mask, None)
+    copies = [base, *(_first(slab, base) for slab in slabs)]
+    duals = [np.zeros_like(each) for each in copies]
+    # The sum over copies of A'A in coordinates: 1 for a copy of x, diag(Q'Q) for a copy of Qx.
+    spread = 1.0 + sum(1.0 if slab.diagonal is None else slab.rate * slab.diagonal for slab in slabs)
+    gap, step = np.inf, 0
     for step in range(1, _STEPS + 1):
         rate = tau[owner][:, None]
-        wanted = sum(c - d for c, d in zip(copy, dual, strict=True))
-        x = basis.tables((pull + rate * basis.coordinates(np.asarray(wanted))) / (weight + copies * rate))
-        primal = np.zeros(len(starts))
-        change = np.zeros(len(starts))
-        gap = 0.0
-        for k in range(copies):
-            mixed = _RELAX * x + (1 - _RELAX) * copy[k] + dual[k]
-            if k == 0:
+        wanted = copies[0] - duals[0]
+        for each, copy, dual in zip(slabs, copies[1:], duals[1:], strict=True):
+            wanted = wanted + (copy - dual if each.diagonal is None else each.rate * (copy - dual)[:, each.groups])
+        x = basis.tables((pull + rate * basis.coordinates(wanted)) / (weight + rate * spread))
+        primal, change = np.zeros(len(starts)), np.zeros(len(starts))
+        for k, copy in enumerate(copies):
+            slab: Slab | None = slabs[k - 1] if k else None
+            seen = x if slab is None or slab.diagonal is None else slab.sums(x)
+            mixed = _RELAX * seen + (1 - _RELAX) * copy + duals[k]
+            if slab is None:
                 new, theta = _base(mixed, totals, starts, owner, mask, theta)
+            elif slab.diagonal is None:
+                new = slab.projected(mixed)
             else:
-                new = slabs[k - 1].projected(mixed)
-            dual[k] = mixed - new
-            off, moved = np.abs(x - new).max(axis=1), np.abs(new - copy[k]).max(axis=1)
-            primal = np.maximum(primal, np.maximum.reduceat(off, starts))
-            change = np.maximum(change, np.maximum.reduceat(moved, starts))
-            copy[k] = new
+                new = np.clip(mixed, slab.low, slab.high)
+            copies[k], duals[k] = new, mixed - new
+            primal = np.maximum(primal, np.maximum.reduceat(np.abs(seen - new).max(axis=1), starts))
+            change = np.maximum(change, np.maximum.reduceat(np.abs(new - copy).max(axis=1), starts))
         gap = float(max(primal.max(), change.max()))
         if gap <= tolerance:
             break
@@ -114,8 +120,21 @@ def fit(
             # Residual balancing: a copy that lags asks for a larger step size, one that jumps for a smaller one.
             factor = np.where(primal > 5 * change, 2.0, np.where(change > 5 * primal, 0.5, 1.0))
             tau = tau * factor
-            dual = [each / factor[owner][:, None] for each in dual]
-    return Fitted(tables=copy[0], steps=step, gap=gap)
+            duals = [each / factor[owner][:, None] for each in duals]
+    return Fitted(tables=copies[0], steps=step, gap=gap)
+
+
+@lru_cache(maxsize=64)
+def _runs(groups: bytes) -> tuple[Integers | None, Integers]:
+    """Cells in order of their groups (None where they stand so already), and where each group begins."""
+    found = np.frombuffer(groups, dtype=np.int64)
+    order = np.argsort(found, kind="stable")
+    first = np.searchsorted(found[order], np.arange(found.max() + 1))
+    return (None if (order == np.arange(len(order))).all() else order), first
+
+
+def _first(slab: Slab, tables: Floats) -> Floats:
+    return slab.projected(tables) if slab.diagonal is None else np.clip(slab.sums(tables), slab.low, slab.high)
 
 
 def _base(

@@ -14,6 +14,7 @@ from itertools import permutations
 import numpy as np
 
 from quincunx.errors import DataError, ParameterError
+from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.fit import Slab
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.rounding import Row
@@ -135,10 +136,15 @@ def _check(schema: Schema, limits: list[Limit], geography: Geography) -> None:
                     raise DataError(what, where="bounds", hint=hint)
 
 
-def slabs(schema: Schema, limits: Sequence[Limit], first: int, last: int) -> list[Slab]:
+def slabs(basis: Basis, limits: Sequence[Limit], first: int, last: int) -> list[Slab]:
     """The limits of places first … last − 1 of a level, for the fit."""
     return [
-        Slab(groups=schema.groups(limit.query), low=limit.low[first:last], high=limit.high[first:last])
+        Slab(
+            groups=basis.schema.groups(limit.query),
+            low=limit.low[first:last],
+            high=limit.high[first:last],
+            diagonal=basis.weights(limit.query),
+        )
         for limit in limits
     ]
 

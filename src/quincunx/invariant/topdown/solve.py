@@ -128,7 +128,9 @@ class _Level:
             totals=None if totals is None else totals.astype(np.float64),
             starts=ends[families[0] : families[1]] - first,
             mask=~schema.empty,
-            slabs=slabs(schema, self.limits, first, last),
+            slabs=slabs(self.basis, self.limits, first, last),
+            # Rounding makes bounds exact; a thousandth of a person before it is enough.
+            tolerance=1e-3 if self.limits else 1e-6,
         )
         if not hasattr(self.local, "solver"):
             self.local.solver = Solver()
