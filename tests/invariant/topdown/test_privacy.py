@@ -16,7 +16,7 @@ from quincunx.cli.app import app
 from quincunx.finite import Mechanism
 from quincunx.invariant.topdown import TopDown
 from quincunx.invariant.topdown.geography import Geography
-from quincunx.invariant.topdown.measure import draw, levels_of
+from quincunx.invariant.topdown.measure import draw, levels_of, variance_of
 from quincunx.ledger import Ledger
 from quincunx.noise.testing import key_of, keyed
 from quincunx.spec import Specification, scope
@@ -233,3 +233,28 @@ def test_populated_or_not_every_node_is_measured(tmp_path: Path) -> None:
             asked = [record.body["question"] for record in ledger.records() if record.kind == "reservation"]
         found.append((asked, [(line.level, line.query.name, y.shape) for line, y in measured.answers]))
     assert found[0] == found[1]
+
+
+def test_every_number_gets_noise_of_its_own_and_of_the_stated_size() -> None:
+    """4,000 places: the variance is within 6 standard errors of the law's, and neighbours are uncorrelated (a false
+    alarm has probability below 1e-8 for each)."""
+    leaves = Geography.of([("r", f"b{i:04d}") for i in range(4000)], ["root", "block"], "place")
+    only = {"block": {"share": 1, "detailed": 1}}
+    plan = planned([], geography=leaves, source=np.zeros((4000, 2), dtype=np.int64), shares=only)
+    (line,) = plan.budget
+    with keyed(key_of("noise of its own")):
+        (drawn,) = draw(plan.schema, np.zeros((4000, 2), dtype=np.int64), [line])
+    values = drawn.reshape(-1).astype(float)
+    variance = variance_of(line)
+    assert abs(float((values**2).mean()) - variance) < 6 * variance * math.sqrt(2 / len(values))
+    assert abs(float((values[1:] * values[:-1]).mean())) < 6 * variance / math.sqrt(len(values))
+    assert abs(float((drawn[:, 0] * drawn[:, 1]).mean())) < 6 * variance / math.sqrt(4000)
+
+
+def test_measurements_with_an_inner_budget_charge_what_they_leak(tmp_path: Path) -> None:
+    path = write_plan(tmp_path, ledger="ledger.db")
+    plan = TopDown.open(path)
+    measured = plan.measure()
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        spent = ledger.account("small").total.spent
+    assert spent == measured.charged == sum(Fraction(1) / line.sigma2 for line, _ in measured.answers)
