@@ -50,6 +50,7 @@ def topdown(
         return
     folder = Path(out)
     check_folder(folder)
+    _say_if_new(planned)
     release = planned.run(progress=None if as_json else _progress())
     files = write(release, folder)
     spreads = _rerun(release, reruns, folder) if reruns else []
@@ -89,6 +90,15 @@ def _show(planned: TopDown) -> None:
     typer.echo(f"ρ = {_number(planned.rho)} for each person replaced, among data that agree on the published facts")
     for name, cost in planned.without.items():
         typer.echo(f"  without “{name}” in the scope: ρ = {cost}")
+
+
+def _say_if_new(planned: TopDown) -> None:
+    """A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence."""
+    total = planned.specification.stated[0][1]
+    if str(planned.ledger) == ":memory:":
+        typer.echo("The ledger is in memory: what was spent is forgotten when this process ends.", err=True)
+    elif not Path(str(planned.ledger)).exists():
+        typer.echo(f"A new ledger, which gives {planned.dataset} {total} in all.", err=True)
 
 
 def _number(value: Fraction) -> str:

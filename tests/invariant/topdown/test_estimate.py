@@ -55,7 +55,7 @@ def by_hand(planned: TopDown, measured, level: int, query: Query) -> tuple[np.nd
 
 def test_values_and_variances_are_those_of_dense_least_squares(tmp_path: Path, ci: bool) -> None:
     compared = exact = unknown = 0
-    for number in range(60 if ci else 30):
+    for number in range(60 if ci else 15):
         folder = tmp_path / str(number)
         folder.mkdir()
         planned, _, _ = random_world(f"dense {number}", folder)
@@ -77,7 +77,7 @@ def test_values_and_variances_are_those_of_dense_least_squares(tmp_path: Path, c
                 compared += int(known.sum())
                 exact += int((found.variance.reshape(-1)[known] == 0).sum())
                 unknown += int((~known).sum())
-    assert compared > 400
+    assert compared > (400 if ci else 150)
     assert exact > 20
 
 

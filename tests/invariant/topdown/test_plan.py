@@ -166,6 +166,8 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         small(freed="kept")
     with pytest.raises(ParameterError, match="name of an invariant"):
         small(invariants=[("root", "total")], facts={"total by root": "something else"})
+    with pytest.raises(ParameterError, match="passes belong to the published algorithm"):
+        small(passes="total first")
     with pytest.raises(ParameterError, match="share is missing"):
         small(shares={"root": {"a": 1}})
 

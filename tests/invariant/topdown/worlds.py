@@ -128,7 +128,7 @@ def random_world(
         unit=Replace(),
         invariants=invariants,
         bounds=bounds,
-        estimate=rng.choice(["subtree", "level"]),
+        **rng.choice([{"estimate": "subtree"}, {"estimate": "level"}, {"estimate": "level", "passes": "total first"}]),
         spine=rng.choice(["given", "optimised"]),
         freed=rng.choice(["given", "dropped"]),
     )

@@ -14,7 +14,7 @@ from quincunx.spec.unit import Replace
 
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown")
-_SPEC: Final = ("unit", "standard", "intensity", "facts")
+_SPEC: Final = ("unit", "standard", "intensity", "facts", "columns")
 _TOPDOWN: Final = (
     "source",
     "counts",
@@ -30,6 +30,7 @@ _TOPDOWN: Final = (
     "bounds",
     "estimate",
     "spine",
+    "passes",
     "records",
     "household",
 )
@@ -64,11 +65,13 @@ def read_topdown(path: str | Path) -> TopDown:
     }
     if "confidence" in top:
         given["confidence"] = top["confidence"].number(probability)
-    for name in ("counts", "freed", "estimate", "spine", "records", "household"):
+    for name in ("counts", "freed", "estimate", "spine", "passes", "records", "household"):
         if name in parts:
             given[name] = parts[name].text()
     if "facts" in spec:
         given["facts"] = {name: each.text() for name, each in spec["facts"].members().items()}
+    if "columns" in spec:
+        given["columns"] = [each.text() for each in spec["columns"].elements()]
     if "recodes" in parts:
         given["recodes"] = {name: _plain(each, dict) for name, each in parts["recodes"].members().items()}
     if "zeros" in parts:

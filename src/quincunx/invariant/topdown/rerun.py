@@ -13,9 +13,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from quincunx.invariant.topdown.keep import Measured
 from quincunx.invariant.topdown.measure import draw
 from quincunx.invariant.topdown.schema import Floats
-from quincunx.invariant.topdown.topdown import Measured, Release
+from quincunx.invariant.topdown.topdown import Release
 from quincunx.invariant.topdown.write import half_width, queries
 from quincunx.numbers import positive_integer
 
@@ -31,11 +32,12 @@ class Spread:
 
 
 def rerun(release: Release, count: object) -> tuple[Spread, ...]:
-    """Intervals from `count` ≥ 2 reruns: value ± z·(root mean square of rerun − output)."""
+    """Intervals from `count` ≥ 2 reruns: value ± t·(root mean square of rerun − output), t of as many degrees."""
     times = positive_integer(count, "reruns")
     planned = release.topdown
     runs = [_again(release) for _ in range(max(times, 2))]
     reach, found = half_width(planned.confidence), []
+    all_reach, other_reach = student(reach, len(runs)), student(reach, len(runs) - 1)
     for level in range(planned.geography.depth):
         for query in queries(planned, level):
             own = planned.schema.answers(query, release.tables[level])
@@ -46,11 +48,20 @@ def rerun(release: Release, count: object) -> tuple[Spread, ...]:
                 Spread(
                     level=planned.geography.names[level],
                     query=query.name,
-                    half=reach * np.sqrt(squares / len(runs)),
-                    covered=float((np.abs(gaps) <= reach * others).mean()),
+                    half=all_reach * np.sqrt(squares / len(runs)),
+                    covered=float((np.abs(gaps) <= other_reach * others).mean()),
                 )
             )
     return tuple(found)
+
+
+def student(normal: float, degrees: int) -> float:
+    """Student's quantile at the level of a normal quantile z, by two terms of its expansion in one over the degrees.
+
+    z + (z³ + z)/4n + (5z⁵ + 16z³ + 3z)/96n² (Abramowitz and Stegun 1964, 26.7.5); too small below four degrees.
+    """
+    z = normal
+    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
 def _again(release: Release) -> Release:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -13,11 +13,11 @@ import numpy as np
 
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.estimate import Estimate
-from quincunx.invariant.topdown.fit import fit
+from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, rows, slabs
 from quincunx.invariant.topdown.rounding import Solver, rounded
-from quincunx.invariant.topdown.schema import Integers
+from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers
 
 # Numbers in one batch of families: large enough for arrays to pay, small enough to share among cores and caches.
 _BATCH: Final = 1 << 16
@@ -43,16 +43,21 @@ def solve(
     targets: Sequence[Estimate],
     limits: Sequence[Sequence[Limit]],
     *,
+    totals: Mapping[int, Floats] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     cores: int | None = None,
 ) -> Solved:
-    """Whole tables for every level. The batches do not depend on the number of cores, so neither does the result."""
+    """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held.
+
+    The batches do not depend on the number of cores, so neither does the result.
+    """
     local = threading.local()
     tables: list[Integers] = []
     steps, programs, fractional, wide, repairs = [], 0, 0, 0, []
     with ThreadPoolExecutor(max_workers=cores or os.cpu_count() or 1) as pool:
         for level in range(geography.depth):
             work = _Level(basis, geography, targets[level], limits[level], level, tables[-1] if tables else None, local)
+            work.totals = (totals or {}).get(level)
             made = np.empty((geography.nodes(level), basis.schema.cells), dtype=np.int64)
             most, done = 0, 0
             for first, last, part in pool.map(work.batch, work.batches()):
@@ -98,6 +103,7 @@ class _Level:
     ) -> None:
         self.basis, self.geography, self.target, self.limits = basis, geography, target, limits
         self.level, self.above, self.local = level, above, local
+        self.totals: Floats | None = None
         # Each node of the first level is a family of its own.
         count = geography.nodes(level)
         starts = np.arange(count) if above is None else geography.starts[level]
@@ -121,6 +127,9 @@ class _Level:
         totals = None if self.above is None else self.above[families[0] : families[1]]
         with np.errstate(divide="ignore"):
             precision = 1 / self.target.variance[first:last]
+        held = slabs(self.basis, self.limits, first, last) + self._held(
+            first, last, totals, ends[slice(*families)] - first
+        )
         fitted = fit(
             self.basis,
             value=self.target.value[first:last],
@@ -128,9 +137,9 @@ class _Level:
             totals=None if totals is None else totals.astype(np.float64),
             starts=ends[families[0] : families[1]] - first,
             mask=~schema.empty,
-            slabs=slabs(self.basis, self.limits, first, last),
+            slabs=held,
             # Rounding makes bounds exact; a thousandth of a person before it is enough.
-            tolerance=1e-3 if self.limits else 1e-6,
+            tolerance=1e-3 if held else 1e-6,
         )
         if not hasattr(self.local, "solver"):
             self.local.solver = Solver()
@@ -153,3 +162,15 @@ class _Level:
             tables=found, steps=fitted.steps, programs=programs, fractional=fractional, wide=wide, repairs=repairs
         )
         return first, last, part
+
+    def _held(self, first: int, last: int, above: Integers | None, starts: Integers) -> list[Slab]:
+        """The first pass: totals that are not negative and add up, nearest to the noisy ones; then they are held."""
+        if self.totals is None or above is None:
+            return []
+        noisy = self.totals[first:last]
+        owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, last - first)))
+        wanted = above.sum(axis=1, keepdims=True).astype(np.float64)
+        fixed = np.maximum(noisy - simplex_shift(noisy, wanted, starts, owner)[owner], 0.0)
+        total = self.basis.schema.query(TOTAL)
+        groups = self.basis.schema.groups(total)
+        return [Slab(groups=groups, low=fixed, high=fixed, diagonal=self.basis.weights(total))]

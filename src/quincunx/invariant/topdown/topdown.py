@@ -14,20 +14,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx import noise
-from quincunx.errors import BudgetError, DataError, ParameterError, SpecificationError
+from quincunx.errors import DataError, ParameterError, SpecificationError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown import budget
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.estimate import Estimate, downward, upward
 from quincunx.invariant.topdown.geography import Geography, read_geography
+from quincunx.invariant.topdown.keep import Measured, keep
 from quincunx.invariant.topdown.limits import Limit, carried, check_nested
-from quincunx.invariant.topdown.measure import draw, evidence, levels_of, pack, unpack
-from quincunx.invariant.topdown.people import check_columns, counted
-from quincunx.invariant.topdown.schema import Integers, Query, Schema
+from quincunx.invariant.topdown.measure import evidence
+from quincunx.invariant.topdown.people import check_columns
+from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
-from quincunx.ledger import Ledger, Question
+from quincunx.ledger import Ledger
 from quincunx.numbers import positive, probability
 from quincunx.spec import Specification
 from quincunx.spec.domain import Tables
@@ -39,18 +39,6 @@ from quincunx.spec.unit import Hamming, Replace
 _MOST: Final = 1 << 26
 _MODES: Final = ("subtree", "level")
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What the ledger keeps of one release. answers: noisy, in the order of the budget's lines that are measured.
-    facts: the invariants, exact. head: the ledger's head. charged: what this call cost."""
-
-    answers: tuple[tuple[Line, Integers], ...] = field(repr=False)
-    facts: tuple[tuple[Invariant, Integers], ...] = field(repr=False)
-    head: str
-    charged: Fraction
-    injected: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +73,16 @@ class TopDown:
     attributes, recodes, zeros: as in Schema. shares: level → {"share": …, query: …}, exact, adding up to 1. rho: what
     the release spends; intensity: what the dataset may spend in all (rho, where left out). unit: Replace. key is the
     unit's; counts: a column of counts instead. invariants: (level, query) pairs. bounds: see `bounds.Bound`. facts:
-    further published facts, name → text, that belong to the scope. freed: "given" or "dropped". estimate: "subtree" or
-    "level". spine: "given" or "optimised". records: "people", or "households" (with their key, household) under a unit
-    of one person. confidence: of the intervals. Every argument is checked before anything is spent.
+    further published facts, name → text, that belong to the scope; columns: further columns of the domain, for several
+    releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or
+    "level". spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
+    "households" (with their key, household) under a unit of one person. confidence: of the intervals. Every argument
+    is checked before anything is spent.
     """
 
     __slots__ = (
         "basis",
+        "bounds",
         "budget",
         "confidence",
         "counts",
@@ -102,6 +93,7 @@ class TopDown:
         "key",
         "ledger",
         "limits",
+        "passes",
         "public",
         "records",
         "schema",
@@ -131,21 +123,30 @@ class TopDown:
         invariants: Sequence[tuple[str, str]] = (),
         bounds: Sequence[bound_files.Bound] = (),
         facts: Mapping[str, str] | None = None,
+        columns: Sequence[str] = (),
         freed: str = "given",
         estimate: str = "subtree",
         spine: str = "given",
+        passes: str = "one",
         records: str = "people",
         household: str | None = None,
         confidence: object = Fraction(9, 10),
     ) -> None:
         _word(estimate, _MODES, "estimate")
         _word(spine, ("given", "optimised"), "spine")
+        _word(passes, ("one", "total first"), "passes")
+        if passes != "one" and estimate != "level":
+            hint = 'Take estimate = "level"; whole subtrees are estimated in one pass.'
+            raise ParameterError(
+                "passes belong to the published algorithm", where="passes", got=repr(passes), hint=hint
+            )
         _word(records, ("people", "households"), "records")
         self.confidence = probability(confidence, "confidence")
         if not 0 < self.confidence < 1:
             raise ParameterError("must be between 0 and 1, both excluded", where="confidence", got=str(confidence)[:40])
         self.dataset, self.version, self.ledger = dataset, version, ledger
-        self.estimate, self.spine, self.records = estimate, spine, records
+        self.estimate, self.spine, self.passes, self.records = estimate, spine, passes, records
+        self.bounds = tuple(bounds)
         self.schema = Schema(attributes=attributes, recodes=recodes, zeros=zeros)
         if isinstance(geography, Geography):
             self.geography = geography
@@ -166,7 +167,7 @@ class TopDown:
             distance=budget.PEOPLE if records == "people" else budget.HOUSEHOLDS,
         )
         for level in range(self.geography.depth):
-            size = self.geography.nodes(level) * sum(line.query.cells for line in self._lines(level))
+            size = self.geography.nodes(level) * sum(line.query.cells for line in self.lines(level))
             if size > _MOST:
                 what = f"level {self.geography.names[level]} would be measured by more than {_MOST:,} numbers"
                 raise ParameterError(what, where="shares", got=f"{size:,}", hint="Measure fewer queries there.")
@@ -178,13 +179,13 @@ class TopDown:
             raise ParameterError("a fact has the name of an invariant", where="facts", got=repr(clash[0]))
         scope = {**(facts or {}), **named}
         self.specification = Specification(
-            domain=Tables(columns=_columns(self.geography, self.schema, unit, counts, self.key)),
+            domain=Tables(columns=_columns(self.geography, self.schema, unit, counts, self.key, columns)),
             scope=Invariants(scope) if scope else Everything(),
             unit=unit,
             standard=ZCDP(),
             intensity=spend if intensity is None else intensity,
         )
-        check_nested(self.schema, [*self._exact_limits(None), *self.limits])
+        check_nested(self.schema, [*self.exact_limits(None), *self.limits])
         if not self.invariants:
             carried(self.schema, self.geography, self.limits)
         self.public = self._identity()
@@ -229,8 +230,8 @@ class TopDown:
         """The noisy answers and the invariants: from the ledger, or drawn now, once, and kept there first."""
         if not isinstance(self.ledger, Ledger):
             with Ledger.open(self.ledger) as ledger:
-                return self._measured(ledger)
-        return self._measured(self.ledger)
+                return keep(self, ledger)
+        return keep(self, self.ledger)
 
     def run(self, *, progress: Progress | None = None, cores: int | None = None) -> Release:
         """Measure, estimate, and make whole tables. An interrupted run goes on where the ledger stands, for nothing."""
@@ -240,23 +241,35 @@ class TopDown:
     def computed(self, measured: Measured, *, progress: Progress | None = None, cores: int | None = None) -> Release:
         """Tables and estimates from measurements: post-processing, which costs nothing however often it runs."""
         geography = self.geography
-        own = [
-            evidence(
-                self.basis,
-                geography,
-                level,
-                [each for each in measured.answers if each[0].level == level],
-                measured.facts,
-            )
-            for level in range(geography.depth)
-        ]
+        own = [self._evidence(level, measured) for level in range(geography.depth)]
         best = upward(own, geography)
         targets = best
+        totals: dict[int, Floats] = {}
         if self.estimate == "level":
-            targets = upward(own, geography, only_children=True) if self.spine == "optimised" else own
-        limits = carried(self.schema, geography, [*self._exact_limits(measured.facts), *self.limits])
-        solved = solve(self.basis, geography, targets, limits, progress=progress, cores=cores)
+            targets = own
+            if self.passes == "total first":
+                targets, totals = self._after_totals(own, measured)
+            if self.spine == "optimised":
+                targets = upward(targets, geography, only_children=True)
+        limits = carried(self.schema, geography, [*self.exact_limits(measured.facts), *self.limits])
+        solved = solve(self.basis, geography, targets, limits, totals=totals, progress=progress, cores=cores)
         return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(downward(best, geography)))
+
+    def _evidence(self, level: int, measured: Measured, without: str | None = None) -> Estimate:
+        answers = [each for each in measured.answers if each[0].level == level and each[0].query.name != without]
+        return evidence(self.basis, self.geography, level, answers, measured.facts)
+
+    def _after_totals(self, own: list[Estimate], measured: Measured) -> tuple[list[Estimate], dict[int, Floats]]:
+        """For the levels between the first and the last that measure totals: those, to be fitted first, and the
+        evidence of everything else."""
+        noisy = {
+            line.level: answers.astype(np.float64) for line, answers in measured.answers if line.query.name == TOTAL
+        }
+        between = range(1, self.geography.depth - 1)
+        totals = {level: noisy[level] for level in between if level in noisy}
+        return [
+            self._evidence(each, measured, TOTAL) if each in totals else own[each] for each in range(len(own))
+        ], totals
 
     def estimate_of(self, estimate: Estimate, query: Query) -> Estimate:
         """Values and variances of a query from those of the coordinates; unknown coordinates make it unknown."""
@@ -267,66 +280,6 @@ class TopDown:
         # A count that is known exactly is a whole number.
         value = np.where(variance == 0, np.rint(value), value)
         return Estimate(value=np.where(lost, 0.0, value), variance=np.where(lost, np.inf, variance))
-
-    def _measured(self, ledger: Ledger) -> Measured:
-        test_key = noise.injected()
-        ledger.register(dataset=self.dataset, specification=self.specification)
-        leaves: list[Integers] = []
-
-        def tables() -> list[Integers]:
-            if not leaves:
-                leaves.append(counted(self.source, self.schema, self.geography, key=self.key, counts=self.counts))
-            return levels_of(leaves[0], self.geography)
-
-        head = ledger.head
-        facts: tuple[tuple[Invariant, Integers], ...] = ()
-        if self.invariants:
-            reservation = ledger.reserve(self._question(Fraction(0), "invariants"), injected=test_key)
-            if reservation.stored:
-                answer = ledger.reveal(reservation)
-            else:
-                exact = [self.schema.answers(each.query, tables()[each.level]) for each in self.invariants]
-                answer = ledger.store(reservation, pack(exact, {"injected": test_key}), injected=test_key)
-            facts = tuple(zip(self.invariants, unpack(answer.content)[0], strict=True))
-            # What cannot be satisfied is said before anything is spent; it depends on public facts alone.
-            carried(self.schema, self.geography, [*self._exact_limits(facts), *self.limits])
-        levels = [level for level in range(self.geography.depth) if self._lines(level)]
-        questions = {level: self._question(self._cost(level), f"level {level}") for level in levels}
-        unpaid = sum((self._cost(level) for level in levels if not ledger.paid(questions[level])), Fraction(0))
-        affordable = ledger.account(self.dataset).affordable()
-        if unpaid > affordable:
-            raise BudgetError(
-                "the budget does not cover this release; nothing was spent",
-                where=self.dataset,
-                got=f"ρ = {float(unpaid):.6g}, with {float(affordable):.6g} left",
-                hint="Lower rho in the plan; what was paid for before costs nothing.",
-                symbol="ρ",
-                requested=unpaid,
-                affordable=affordable,
-            )
-        reservations = {level: ledger.reserve(questions[level], injected=test_key) for level in levels}
-        answers: list[tuple[Line, Integers]] = []
-        injected = False
-        for level in levels:
-            if reservations[level].stored:
-                answer = ledger.reveal(reservations[level])
-            else:
-                drawn = draw(self.schema, tables()[level], self._lines(level))
-                answer = ledger.store(reservations[level], pack(drawn, {"injected": test_key}), injected=test_key)
-            kept, about = unpack(answer.content)
-            injected, head = injected or bool(about["injected"]), answer.head
-            answers += zip(self._lines(level), kept, strict=True)
-        charged = sum((each.charged for each in reservations.values()), Fraction(0))
-        return Measured(answers=tuple(answers), facts=facts, head=head, charged=charged, injected=injected)
-
-    def _question(self, cost: Fraction, what: str) -> Question:
-        return Question(
-            dataset=self.dataset,
-            version=self.version,
-            specification=self.specification,
-            cost=cost,
-            asked={**self.public, "what": what},
-        )
 
     def _identity(self) -> dict[str, object]:
         """Everything that fixes the law of the measurements. Nothing of it comes from people's rows."""
@@ -340,11 +293,13 @@ class TopDown:
             "records": [self.records, self.key, self.counts],
         }
 
-    def _lines(self, level: int) -> list[Line]:
+    def lines(self, level: int) -> list[Line]:
+        """What is measured at a level."""
         return [line for line in self.budget if line.level == level and line.sigma2 is not None]
 
-    def _cost(self, level: int) -> Fraction:
-        return sum((line.rho for line in self._lines(level)), Fraction(0))
+    def cost(self, level: int) -> Fraction:
+        """What the measurements of a level cost."""
+        return sum((line.rho for line in self.lines(level)), Fraction(0))
 
     def _invariant(self, level: str, query: str) -> Invariant:
         return Invariant(level=self.geography.level(level, "invariants"), query=self.schema.query(query, "invariants"))
@@ -357,7 +312,7 @@ class TopDown:
         more = f" by {' and '.join(by)}" if by else ""
         return f"number of {self.records} in each {self.geography.names[invariant.level]}{more}"
 
-    def _exact_limits(self, facts: Sequence[tuple[Invariant, Integers]] | None) -> list[Limit]:
+    def exact_limits(self, facts: Sequence[tuple[Invariant, Integers]] | None) -> list[Limit]:
         """The invariants as limits; without their values only the queries matter."""
         pairs: list[tuple[Invariant, Any]] = (
             [(each, np.zeros((1, each.query.cells))) for each in self.invariants] if facts is None else list(facts)
@@ -396,12 +351,13 @@ def _key(unit: object, counts: str | None, records: str, household: str | None) 
 
 
 def _columns(
-    geography: Geography, schema: Schema, unit: Replace, counts: str | None, key: str | None
+    geography: Geography, schema: Schema, unit: Replace, counts: str | None, key: str | None, more: Sequence[str]
 ) -> dict[str, str]:
-    names = [unit.key, key, geography.column, *schema.names]
+    """The columns of the domain, by name, so that releases of one dataset can state one domain."""
+    names = [unit.key, key, geography.column, *schema.names, *more]
     found = {name: "text" for name in names if name is not None}
     if counts is not None:
         if counts in found:
             raise DataError("the column of counts has another part already", where="counts", got=repr(counts))
         found[counts] = "integer"
-    return found
+    return dict(sorted(found.items()))

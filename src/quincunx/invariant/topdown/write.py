@@ -18,6 +18,7 @@ import numpy as np
 
 from quincunx import noise
 from quincunx.errors import UnavailableError
+from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
 from quincunx.invariant.topdown.schema import TOTAL, Query
 from quincunx.invariant.topdown.topdown import Release, TopDown
@@ -134,11 +135,16 @@ def summary(release: Release) -> dict[str, Any]:
         "injected": release.measured.injected,
         "estimate": planned.estimate,
         "spine": planned.spine,
+        "passes": planned.passes,
         "confidence": str(planned.confidence),
         "levels": {
             name: {"places": planned.geography.nodes(level), "steps": solved.steps[level]}
             for level, name in enumerate(planned.geography.names)
         },
+        "bounds": [
+            {"name": bound_files.name(each), "provenance": each.provenance, "sha256": bound_files.digest(each)}
+            for each in planned.bounds
+        ],
         "rounding": {"programs": solved.programs, "fractional": solved.fractional, "wide": solved.wide},
         "repairs": [{"bound": name, "amount": amount} for name, amount in solved.repairs],
         "people": int(release.tables[-1].sum()),
