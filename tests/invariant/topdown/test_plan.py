@@ -120,7 +120,7 @@ def test_what_is_read_from_the_confidential_file_is_in_the_scope(tmp_path: Path)
         (tmp_path / "b.csv").write_text("block,age,low\nn1,old,1\nn2,old,1\ns1,young,1\n", encoding="utf-8")
         plan = TopDown.open(path)
         names = dict(plan.specification.scope.texts)
-        assert ("b: age by block" in names) == inside
+        assert ("b: age by block" in names) == ("b: age by block" in plan.without) == inside
         with keyed(key_of(provenance)):
             release = plan.run()
         ages = plan.schema.answers(plan.schema.query("age"), release.tables[-1])

@@ -224,7 +224,8 @@ class TopDown:
             others = [other for other in self.invariants if other != each]
             free = budget.determined(self.schema, each.level, each.query, others)
             found[self._name(each)] = "0" if free else "∞"
-        return found
+        kept = {bound_files.name(each): "∞" for each in self.bounds if each.provenance == "invariant"}
+        return found | kept
 
     def measure(self) -> Measured:
         """The noisy answers and the invariants: from the ledger, or drawn now, once, and kept there first."""
