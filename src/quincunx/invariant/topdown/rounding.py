@@ -17,7 +17,6 @@ from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.schema import Floats, Integers
 
 _TOTAL_WEIGHT: Final = 10.0
-_SLACK_WEIGHT: Final = 1e5
 _NEAR: Final = 1e-7
 
 
@@ -172,7 +171,8 @@ def _wide(
     upper = [np.where(open_, 1.0, 0.0).reshape(-1), np.where(open_, np.inf, 0.0).reshape(-1), base.reshape(-1)]
     index = np.arange(size).reshape(children, cells)
     soft = [row for row in rows if not row.firm]
-    cost.append(np.full(2 * len(soft), _SLACK_WEIGHT))
+    # One unit of a row is worth more than moving one person along any cycle, which uses each variable at most once.
+    cost.append(np.full(2 * len(soft), 10.0 + 4 * size))
     upper.append(np.full(2 * len(soft), np.inf))
     made = _Rows()
     if totals is not None:
