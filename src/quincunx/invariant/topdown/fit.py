@@ -82,9 +82,11 @@ def fit(
     top = np.maximum(finite.max(axis=1, keepdims=True), 1e-12)
     weight = np.where(np.isfinite(precision), precision, 10 * top)
     pull = weight * value
-    # The first step size of a place is the geometric mean of its weights; 1 where nothing was measured.
+    # The first step size of a place is √(least weight · largest weight), the best for a quadratic with those ends; 1
+    # where nothing was measured.
     measured = finite > 0
-    middle = np.exp(np.log(np.where(measured, finite, 1.0)).sum(axis=1) / np.maximum(measured.sum(axis=1), 1))
+    least = np.where(measured, finite, np.inf).min(axis=1)
+    middle = np.where(np.isfinite(least), np.sqrt(np.where(np.isfinite(least), least, 1.0) * finite.max(axis=1)), 1.0)
     tau = np.maximum.reduceat(middle, starts)
     start = basis.tables(np.where(weight > 0, value, 0.0))
     base, theta = _base(start, totals, starts, owner, mask, None)
@@ -118,7 +120,7 @@ def fit(
             break
         if step % 10 == 0 and step <= _ADAPT:
             # Residual balancing: a copy that lags asks for a larger step size, one that jumps for a smaller one.
-            factor = np.where(primal > 5 * change, 2.0, np.where(change > 5 * primal, 0.5, 1.0))
+            factor = np.where(primal > 10 * change, 2.0, np.where(change > 10 * primal, 0.5, 1.0))
             tau = tau * factor
             duals = [each / factor[owner][:, None] for each in duals]
     return Fitted(tables=copies[0], steps=step, gap=gap)
