@@ -26,9 +26,11 @@ SURFACE = {
         "Axis", "Bar", "Box", "Chart", "Line", "Panel", "bars", "boxes", "grid", "heat", "lines", "mosaic",
     },
     "quincunx.invariant": {
-        "Dependence", "Kind", "Report", "SwapEpsilon", "SwapRates", "Swapped", "TableError", "swap", "swap_epsilon",
+        "Dependence", "Kind", "Report", "SwapEpsilon", "SwapRates", "Swapped", "TableError", "TopDown", "swap",
+        "swap_epsilon",
         "swap_rate",
     },
+    "quincunx.invariant.topdown": {"Bound", "Measured", "Release", "TopDown"},
     "quincunx.meaning": {
         "APosterioriNoiseless", "Adversarial", "Attack", "Chamber", "Differential", "Group", "Joint",
         "Judgement", "Meaning", "Moved", "Odds", "PositiveMembership", "Posterior", "Respondents", "Shape",

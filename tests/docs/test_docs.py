@@ -27,7 +27,12 @@ Pages = Mapping[str, str]
 
 # page of docs/reference → the modules whose public names it holds
 # Modules whose reference goes on in a page of its own.
-CONTINUED = {"audit": ["audit-blackbox"], "loss": ["filters"], "meaning": ["dependence"]}
+CONTINUED = {
+    "audit": ["audit-blackbox"],
+    "invariant": ["topdown"],
+    "loss": ["filters"],
+    "meaning": ["dependence"],
+}
 REFERENCE = {
     "attack": ["quincunx.attack"],
     "attack-anonymity": ["quincunx.attack.mondrian", "quincunx.attack.floating_point"],
@@ -39,6 +44,7 @@ REFERENCE = {
     "chart": ["quincunx.chart"],
     "invariant": ["quincunx.invariant"],
     "ledger": ["quincunx.ledger"],
+    "topdown": ["quincunx.invariant.topdown"],
     "release": ["quincunx.release"],
     "sample": ["quincunx.sample"],
     "sql": ["quincunx.table.sql"],

@@ -45,9 +45,9 @@ def test_guarantees_are_values_that_agree_with_the_words() -> None:
     assert swapping.specification is None
     for system, rho, words in ((redistricting, "2.63", "ρ = 2.63"), (cumulative, "15.29", "ρ = 15.29 = 2.63 + 12.66")):
         assert system.specification is not None
-        assert system.specification.intensity == Fraction(rho)
-        assert system.specification.standard == standard.ZCDP()
-        assert system.specification.unit == unit.Replace()
+        assert system.specification.intensity == standard.NormalisedRenyi.root(rho)
+        assert system.specification.standard == standard.NormalisedRenyi()
+        assert system.specification.unit == unit.Hamming()
         assert isinstance(system.specification.scope, scope.Invariants)
         assert words in system.intensity
         assert Specification.from_json(system.specification.to_json()) == system.specification

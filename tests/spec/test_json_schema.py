@@ -53,6 +53,7 @@ EXAMPLES = [
     spec(intensity="0.1"),
     spec(unit=unit.Replace(key="id", per={"column": "day", "period": "quarter"}, group=3)),
     spec(unit=unit.Hamming(key="id"), scope=scope.Invariants.counts(["id"], ["id", "day"])),
+    spec(unit=unit.SymmetricDifference(key="id"), standard=standard.NormalisedRenyi()),
     spec(domain=domain.Histogram(cells=4), unit=unit.AddRemove()),
     spec(domain=domain.Histogram(cells=("a", 2, ("b", None))), unit=unit.Replace(group=2)),
     spec(scope=scope.Invariants({"total": "SELECT COUNT(*)", "ü": "Umlaut"})),

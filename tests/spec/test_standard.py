@@ -22,6 +22,7 @@ from quincunx.spec.standard import (
     Divergence,
     GaussianDP,
     Least,
+    NormalisedRenyi,
     Pure,
     Renyi,
     Standard,
@@ -46,6 +47,7 @@ CATALOGUE: list[Standard] = [
     Renyi(2),
     Renyi(17),
     GaussianDP(),
+    NormalisedRenyi(),
     Tradeoff(TENT),
     Tradeoff(LEAKY),
     KL(),
@@ -481,7 +483,9 @@ def test_group_maps_hold_on_chains(standard: Standard) -> None:
         used += 1
         wider, bound = got
         assert at_most(wider.least(laws[0], laws[-1]), bound)
-    known = standard.kind in {"pure", "approximate", "gaussian", "tv", "tradeoff"} or standard == ZCDP()
+    known = (
+        standard.kind in {"pure", "approximate", "normalised-renyi", "gaussian", "tv", "tradeoff"} or standard == ZCDP()
+    )
     # With δ = 1/3 most groups reach δ = 1, where nothing is claimed.
     assert used > (2 if standard == Approximate("1/3") else 6) if known else used == 0
 
@@ -708,4 +712,4 @@ def test_words_of_particular_intensities() -> None:
 def test_standards_are_values(standard: Standard) -> None:
     with pytest.raises((AttributeError, TypeError)):
         standard.delta = F(1, 2)
-    assert standard.linear_in_distance == (standard == Pure())
+    assert standard.linear_in_distance == (standard in (Pure(), NormalisedRenyi(), GaussianDP(), TV()))

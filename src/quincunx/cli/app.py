@@ -16,6 +16,7 @@ from quincunx.cli import (
     audit,
     calibrate,
     census,
+    census_compare,
     check,
     demo,
     error,
@@ -28,6 +29,7 @@ from quincunx.cli import (
     spec,
     sql,
     swap,
+    topdown,
 )
 
 
@@ -69,7 +71,8 @@ app.command("account")(account.account)
 app.add_typer(attack.app, name="attack")
 app.add_typer(audit.app, name="audit")
 app.command("calibrate")(calibrate.calibrate)
-app.command("census")(census.census)
+census.app.command("compare")(census_compare.compare)
+app.add_typer(census.app, name="census")
 app.command("check")(check.check)
 app.command("demo")(demo.demo)
 app.command("error")(error.error)
@@ -82,6 +85,7 @@ app.command("release")(release.release)
 app.add_typer(spec.app, name="spec")
 app.command("sql")(sql.sql)
 app.command("swap")(swap.swap)
+app.command("topdown")(topdown.topdown)
 
 
 def main() -> None:

@@ -30,9 +30,13 @@ _SMALLEST: Final = (
     "Inside swapping's scope the smallest change has two households, so its effect is bounded by e^(2ε), not e^ε."
 )
 
+app = typer.Typer(invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None)
 
+
+@app.callback()
 @reports_errors
 def census(
+    context: typer.Context,
     out: Annotated[Path | None, typer.Option(help="A folder for the pictures (SVG); made if it is missing.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -41,6 +45,8 @@ def census(
     Swapping as in 1990 to 2010, TopDown and SafeTab as in 2020, the swap rate that an ε needs, and what if 2020 had
     used swapping. Nothing is read and nothing is released: this is arithmetic on what was published.
     """
+    if context.invoked_subcommand is not None:
+        return
     drawn = _write(pictures(), out) if out is not None else []
     if as_json:
         print_json({**_as_json(), "pictures": [masked(str(path)) for path in drawn]})

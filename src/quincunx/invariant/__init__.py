@@ -5,6 +5,7 @@ from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, swap_epsilon
 from quincunx.invariant.swapping.rate import SwapRates, swap_rate
 from quincunx.invariant.swapping.report import Report, TableError
 from quincunx.invariant.swapping.swap import Swapped, swap
+from quincunx.invariant.topdown import TopDown
 
 __all__ = [
     "Dependence",
@@ -14,6 +15,7 @@ __all__ = [
     "SwapRates",
     "Swapped",
     "TableError",
+    "TopDown",
     "swap",
     "swap_epsilon",
     "swap_rate",

@@ -3,8 +3,9 @@
 Sources. Systems, blocks and budgets of TopDown: Bailie, Gong and Meng, "Can swapping be differentially private?",
 Georgetown 2024, and https://arxiv.org/abs/2501.08449; TopDown and its invariants: Abowd et al. 2022,
 https://doi.org/10.1162/99608f92.529e3cb9; SafeTab-P: https://arxiv.org/abs/2505.01472, its budgets from the
-configuration of the production run that the Census Bureau published with the code. The slides write D_nor ≤ ρ for
-TopDown where √ρ is meant, and 15.29 for the Demographic and Housing Characteristics alone where it is cumulative.
+configuration of the production run that the Census Bureau published with the code. TopDown is stated as the slides do,
+with d_Ham and D_nor; they write D_nor ≤ ρ where √ρ is meant, and 15.29 for the Demographic and Housing Characteristics
+alone where it is cumulative.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ STRATUM_1940: Final = 264_331
 RATES_1940: Final = (Fraction("0.01"), Fraction("0.05"), Fraction("0.1"), Fraction("0.5"))
 CURVE_STRATA: Final = (10, 1_000, STRATUM_1940, STRATA_2020[0][0])
 
+_FILES: Final = domain.Tables(columns={"geography": "text", "person": "text"})
 _TOPDOWN_INVARIANTS: Final = {
     "state populations": "number of people in each state",
     "housing units": "number of housing units in each block",
@@ -83,8 +85,9 @@ def systems() -> tuple[System, ...]:
     """The systems that the slides compare."""
     possible = "all possible Census Edited Files"
     topdown = "files that agree on the people of each state, and on the housing units and group quarters of each block"
-    person = "one person replaced, as recorded after imputation"
+    person = "each person replaced, as recorded after imputation: d_Ham, in proportion to their number"
     zcdp = "zero-concentrated: Rényi divergence at most ρ·α at every order α"
+    normalised = "zero-concentrated, D_nor: √ρ for each person of difference"
     return (
         System(
             name="1990–2010 swapping",
@@ -102,21 +105,21 @@ def systems() -> tuple[System, ...]:
             domain=possible,
             scope=topdown,
             unit=person,
-            standard=zcdp,
-            intensity=f"ρ = {_decimal(REDISTRICTING)}",
+            standard=normalised,
+            intensity=f"√ρ = {_root(REDISTRICTING)}, where ρ = {_decimal(REDISTRICTING)}",
             source="Abowd et al. 2022",
-            specification=_guarantee(scope.Invariants(_TOPDOWN_INVARIANTS), unit.Replace(), REDISTRICTING),
+            specification=_topdown(REDISTRICTING),
         ),
         System(
             name="2020 TopDown, cumulative",
             domain=possible,
             scope=topdown,
             unit=person,
-            standard=zcdp,
-            intensity=f"ρ = {_decimal(CUMULATIVE)} = {_decimal(REDISTRICTING)} + {_decimal(CHARACTERISTICS)} for "
-            "demographic and housing characteristics",
+            standard=normalised,
+            intensity=f"√ρ = {_root(CUMULATIVE)}, where ρ = {_decimal(CUMULATIVE)} = {_decimal(REDISTRICTING)} + "
+            f"{_decimal(CHARACTERISTICS)} for demographic and housing characteristics",
             source="Bailie, Gong and Meng 2024",
-            specification=_guarantee(scope.Invariants(_TOPDOWN_INVARIANTS), unit.Replace(), CUMULATIVE),
+            specification=_topdown(CUMULATIVE),
         ),
         System(
             name="2020 SafeTab-P, detailed race",
@@ -166,8 +169,23 @@ def curve(*, largest_stratum: object, points: int = 61) -> tuple[SwapEpsilon, ..
 
 
 def _guarantee(where: scope.Scope, what: unit.AddRemove | unit.Replace, rho: Fraction) -> Specification:
-    files = domain.Tables(columns={"geography": "text", "person": "text"})
-    return Specification(domain=files, scope=where, unit=what, standard=standard.ZCDP(), intensity=rho)
+    return Specification(domain=_FILES, scope=where, unit=what, standard=standard.ZCDP(), intensity=rho)
+
+
+def _topdown(rho: Fraction) -> Specification:
+    """(𝒳_CEF, 𝒟_c, d_Ham, D_nor) with the budget √ρ."""
+    return Specification(
+        domain=_FILES,
+        scope=scope.Invariants(_TOPDOWN_INVARIANTS),
+        unit=unit.Hamming(),
+        standard=standard.NormalisedRenyi(),
+        intensity=standard.NormalisedRenyi.root(rho),
+    )
+
+
+def _root(rho: Fraction) -> str:
+    """√ρ to four decimals, rounded to the nearest."""
+    return f"{float(standard.NormalisedRenyi.root(rho)):.4f}"
 
 
 def _decimal(value: Fraction) -> str:

@@ -29,6 +29,7 @@ _REASONS: Final = {
     "kl": "a budget in KL is an average over outputs and bounds no single event",
     "tv": "a budget in TV allows one person's data to be published with that probability",
     "tradeoff": "a trade-off curve has no number that adds up, and stopping on a composed curve breaks it",
+    "normalised-renyi": "ρ is what adds up, not √ρ; keep the same budget in ZCDP() with ρ = (√ρ)²",
     "divergence": "f-divergences in general have no number that adds up under adaptive choice",
 }
 

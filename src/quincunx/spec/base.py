@@ -13,7 +13,7 @@ from quincunx.spec.implication import RULES, Intensity
 from quincunx.spec.measure import EQUAL, Found, Least, worse
 from quincunx.spec.wording import latex_number, shown
 
-_SYMBOLS: Final = {"ε": r"\varepsilon", "ρ": r"\rho", "μ": r"\mu"}
+_SYMBOLS: Final = {"ε": r"\varepsilon", "ρ": r"\rho", "√ρ": r"\sqrt{\rho}", "μ": r"\mu"}
 
 
 class Standard:

@@ -7,8 +7,7 @@ rule. Both end in the standard's group map and the conversions between standards
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +18,7 @@ from quincunx.spec import intensity as intensities
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.intensity import PerUniverse
 from quincunx.spec.order import at_most, largest, rounded_up, scaled
+from quincunx.spec.paths import Paths
 from quincunx.spec.scope import Everything
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def longest_path(ours: Specification, unit: Unit) -> Fraction | None:
     domain = ours.domain
     longest = Fraction(0)
     for _, datasets in ours.scope.universes(domain):
-        paths = _Paths(ours.unit, datasets, domain)
+        paths = Paths(ours.unit, datasets, domain)
         for x, x_prime, _ in unit.protected_pairs(datasets, domain):
             length = paths.length(x, x_prime)
             if length is None:
@@ -104,15 +104,20 @@ def reached(standard: Standard, intensity: Exact, steps: Fraction) -> Bound | No
     return standard.group(intensity, int(steps)) if steps.denominator == 1 else None
 
 
-def _bounds(standard: Standard, intensity: Exact, steps: Fraction, target: Standard) -> Iterator[Exact | Ball]:
-    """Intensities of `target` that follow: group map first, then conversion; and the other way round."""
+def _bounds(
+    standard: Standard, intensity: Exact, steps: Fraction, target: Standard, stepwise: bool
+) -> Iterator[Exact | Ball]:
+    """Intensities of `target` that follow: group map first, then conversion; and the other way round.
+
+    stepwise: every step on the way has the distance 1, so that each may be converted by itself.
+    """
     with precision(256):
         after = reached(standard, intensity, steps)
         if after is not None:
             converted = after[0].implied(after[1], target)
             if converted is not None:
                 yield converted
-        if steps != 1:
+        if steps != 1 and stepwise:
             converted = standard.implied(intensity, target)
             single = None if converted is None else rounded_up(converted)
             after = None if single is None or not _allowed(target, single) else reached(target, single, steps)
@@ -141,45 +146,14 @@ def _follows(
     """Whether wanted · times of the other's standard follows from ours after `steps`; None: no rule relates them."""
     if steps == 0:
         return True
-    outcomes = [at_most(bound, wanted, times) for bound in _bounds(ours.standard, intensity, steps, other.standard)]
+    stepwise = not ours.unit.is_metric
+    bounds = _bounds(ours.standard, intensity, steps, other.standard, stepwise)
+    outcomes = [at_most(bound, wanted, times) for bound in bounds]
     return any(outcomes) if outcomes else None
 
 
-class _Paths:
-    """Shortest paths along protected steps inside one universe."""
-
-    def __init__(self, unit: Unit, datasets: Sequence[Hashable], domain: Domain) -> None:
-        self._near: dict[Hashable, list[tuple[Hashable, Fraction]]] = {x: [] for x in datasets}
-        self._from: dict[Hashable, dict[Hashable, Fraction]] = {}
-        for x, x_prime, distance in unit.protected_pairs(datasets, domain):
-            self._near[x].append((x_prime, distance))
-            self._near[x_prime].append((x, distance))
-
-    def length(self, x: Hashable, x_prime: Hashable) -> Fraction | None:
-        if x not in self._near:
-            return None
-        if x not in self._from:
-            self._from[x] = self._dijkstra(x)
-        return self._from[x].get(x_prime)
-
-    def _dijkstra(self, start: Hashable) -> dict[Hashable, Fraction]:
-        settled: dict[Hashable, Fraction] = {}
-        # The counter breaks ties, since datasets of mixed types cannot be compared.
-        queue, counter = [(Fraction(0), 0, start)], 0
-        while queue:
-            length, _, x = heapq.heappop(queue)
-            if x in settled:
-                continue
-            settled[x] = length
-            for near, distance in self._near[x]:
-                if near not in settled:
-                    counter += 1
-                    heapq.heappush(queue, (length + distance, counter, near))
-        return settled
-
-
 def _by_paths(ours: Specification, other: Specification) -> Implication:
-    mine = [(name, _Paths(ours.unit, datasets, ours.domain)) for name, datasets in ours.scope.universes(ours.domain)]
+    mine = [(name, Paths(ours.unit, datasets, ours.domain)) for name, datasets in ours.scope.universes(ours.domain)]
     known: dict[tuple[Exact, Fraction, Exact, Fraction], bool | None] = {}
     longest = Fraction(0)
     for universe, datasets in other.scope.universes(other.domain):

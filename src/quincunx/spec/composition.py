@@ -40,6 +40,10 @@ def composed(one: Specification, two: Specification) -> Specification:
     }
     # A rule makes the same standard of every pair of intensities.
     standard = next(iter(sums.values()))[0]
+    if one.unit.is_metric and isinstance(standard, TV) and any(value == 1 for _, value in sums.values()):
+        # Total variation is never above 1, and a sum cut to 1 would be too small a slope for distances below 1.
+        hint = "State the two guarantees apart, or in a standard whose sums have no ceiling."
+        raise PrivacyError("the sum of the intensities reaches 1 for a metric", where="compose", got="TV", hint=hint)
     intensity: object = {name: value for name, (_, value) in sums.items()}
     if sums.keys() == {EVERYWHERE}:
         intensity = sums[EVERYWHERE][1]
@@ -179,6 +183,7 @@ _RULES: Final[dict[str, Callable[[Any, Exact, Any, Exact], Stated | None]]] = {
     "zcdp": _with_delta(ZCDP),
     "renyi": _same,
     "gaussian": _gaussian,
+    "normalised-renyi": _gaussian,
     "kl": _same,
     TV.kind: _tv,
 }

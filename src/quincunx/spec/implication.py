@@ -235,3 +235,33 @@ RULES: Final[dict[tuple[str, str], Rule]] = {
 
 def _half_square(x: Intensity) -> Intensity:
     return x * x / 2 if isinstance(x, Fraction) else ball(x) * ball(x) / 2
+
+
+def _square(x: Intensity) -> Intensity:
+    return x * x if isinstance(x, Fraction) else ball(x) * ball(x)
+
+
+def _root(x: Intensity | None) -> Intensity | None:
+    return None if x is None else ball(x).nonnegative_part().sqrt()
+
+
+class _Exactly:
+    """Zero-concentrated privacy without δ, which D_nor ≤ √ρ says in other words."""
+
+    delta = Fraction(0)
+
+
+def _through_zcdp(rule: Rule) -> Rule:
+    return lambda _s, x, target: rule(_Exactly, _square(x), target)
+
+
+def _to_root(rule: Rule) -> Rule:
+    return lambda source, x, _t: _root(rule(source, x, _Exactly))
+
+
+_NORMALISED: Final = "normalised-renyi"
+RULES.update(
+    {(_NORMALISED, kind): _through_zcdp(rule) for (source, kind), rule in list(RULES.items()) if source == "zcdp"}
+)
+RULES.update({(source, _NORMALISED): _to_root(rule) for (source, kind), rule in list(RULES.items()) if kind == "zcdp"})
+RULES[_NORMALISED, _NORMALISED] = lambda _s, x, _t: x

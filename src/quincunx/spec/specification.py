@@ -50,7 +50,10 @@ class Specification:
         unit.check(domain)
         scope.check(domain)
         if unit.is_metric and not standard.linear_in_distance:
-            hint = "Use standard.Pure(), or unit.Neighbours with the standard's own group map."
+            hint = (
+                "Use Pure, NormalisedRenyi (zCDP in proportion to the distance), GaussianDP or TV, or a unit of single "
+                "steps with the standard's own group map."
+            )
             got = type(standard).__name__
             raise SpecificationError("this standard does not grow in proportion to a distance", got=got, hint=hint)
         for number in self.numbers:

@@ -31,6 +31,7 @@ from quincunx.spec.divergence import (
 )
 from quincunx.spec.implication import exponential, scaled
 from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likelier, repeated, total_variation, truncated
+from quincunx.spec.normalised import NormalisedRenyi
 from quincunx.spec.wording import latex_number, rounded_up, shown, times
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Divergence",
     "GaussianDP",
     "Least",
+    "NormalisedRenyi",
     "Pure",
     "Renyi",
     "Standard",
@@ -227,6 +229,7 @@ class GaussianDP(Standard):
 
     kind: ClassVar[str] = "gaussian"
     symbol: ClassVar[str] = "μ"
+    linear_in_distance: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return gaussian(p, q, exact)
@@ -314,6 +317,7 @@ class TV(Standard):
 
     kind: ClassVar[str] = "tv"
     symbol: ClassVar[str] = "TV"
+    linear_in_distance: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return total_variation(p, q, exact)
@@ -401,7 +405,8 @@ class Divergence(Standard):
 
 
 KINDS: Final[dict[str, type[Standard]]] = {
-    each.kind: each for each in (Pure, Approximate, ZCDP, Renyi, GaussianDP, Tradeoff, KL, TV, Divergence)
+    each.kind: each
+    for each in (Pure, Approximate, ZCDP, NormalisedRenyi, Renyi, GaussianDP, Tradeoff, KL, TV, Divergence)
 }
 
 

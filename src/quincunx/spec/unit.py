@@ -1,8 +1,8 @@
 """The unit d_𝒳: what change is protected? A premetric on datasets: 0, 1 for neighbours, ∞ otherwise.
 
 `AddRemove` and `Replace` speak of people and fit every domain with records; `Neighbours` and `Metric` list pairs of a
-finite world. Larger distances follow by the standard's own group map; only `Hamming` and `Metric` have distances of
-their own.
+finite world. Larger distances follow by the standard's own group map; only `Hamming`, `Metric` and
+`SymmetricDifference` have distances of their own; `shortest_path` makes a metric of any relation.
 """
 
 from __future__ import annotations
@@ -17,10 +17,22 @@ from typing import Any, ClassVar, Final, TypeAlias
 from quincunx.errors import SpecificationError
 from quincunx.numbers import positive_integer
 from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.paths import shortest_path
 from quincunx.spec.period import Per, pieces
 from quincunx.spec.relation import Metric, Neighbours, Pair, Unit
 
-__all__ = ["AddRemove", "Hamming", "Metric", "Neighbours", "Per", "Replace", "Unit", "from_json"]
+__all__ = [
+    "AddRemove",
+    "Hamming",
+    "Metric",
+    "Neighbours",
+    "Per",
+    "Replace",
+    "SymmetricDifference",
+    "Unit",
+    "from_json",
+    "shortest_path",
+]
 
 # what a unit sees of a dataset: how often each protected piece occurs, or the vector of records
 View: TypeAlias = Counter[Hashable] | tuple[Hashable, ...]
@@ -292,6 +304,48 @@ class Hamming(Replace):
         return {"kind": self.kind} if self.key is None else {"kind": self.kind, "key": self.key}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
+class SymmetricDifference(AddRemove):
+    """The number of people who are added or removed, as a metric: the guarantee is intensity × distance.
+
+    `key`: as for AddRemove. It is to `AddRemove` what `Hamming` is to `Replace`.
+    """
+
+    kind: ClassVar[str] = "symmetric-difference"
+    is_metric: ClassVar[bool] = True
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super(SymmetricDifference, self).__init__(key=key)
+
+    def __repr__(self) -> str:
+        return f"SymmetricDifference(key={self.key!r})"
+
+    def _premetric(self, changes: int | float) -> Fraction | float:
+        return Fraction(int(changes))
+
+    def times(self, k: int) -> Unit:
+        hint = "Its guarantee already grows with the distance: k people cost k times the intensity."
+        raise SpecificationError(
+            "a metric has no group of steps", where="SymmetricDifference", got=f"k = {k}", hint=hint
+        )
+
+    def words(self) -> str:
+        single = super(SymmetricDifference, self).words()
+        return (
+            f"{single} Several changes count in proportion to their number: the bound for two datasets is the "
+            "intensity times the number of people added and removed between them."
+        )
+
+    def latex(self) -> str:
+        return (
+            r"d_{\mathrm{SymDiff}}(x, x') < \infty \text{, with } \varepsilon \cdot d_{\mathrm{SymDiff}}(x, x') "
+            r"\text{ in place of } \varepsilon"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind} if self.key is None else {"kind": self.kind, "key": self.key}
+
+
 def _position(domain: Domain, column: str | None) -> int:
     found = None if column is None else domain.column(column)
     if found is None:
@@ -318,6 +372,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Unit]]] = {
     "add-remove": lambda data: AddRemove(**data),
     "replace": lambda data: Replace(**data),
     "hamming": lambda data: Hamming(**data),
+    "symmetric-difference": lambda data: SymmetricDifference(**data),
     "neighbours": Neighbours.from_json,
     "metric": Metric.from_json,
 }

@@ -81,6 +81,14 @@ class FileTable:
         ).fetchnumpy()
         return np.asarray(found["code"], dtype=np.int64)
 
+    def texts(self, name: str) -> tuple[list[str], Integers]:
+        """The column's different values as texts, sorted, and the number of each row's; a missing one is "missing"."""
+        query = f"SELECT coalesce(CAST({_quoted(name)} AS VARCHAR), 'missing') AS v FROM data ORDER BY rowid"
+        values, places = np.unique(
+            np.asarray(self._asked(query).fetchnumpy()["v"], dtype=object).astype(str), return_inverse=True
+        )
+        return [str(value) for value in values], places.astype(np.int64)
+
     def write(self, drawn: Drawn, out: str | Path) -> None:
         """Write the swapped rows, without the household key. The file appears when it is complete, or not at all."""
         target = Path(out)

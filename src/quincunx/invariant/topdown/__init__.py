@@ -1,0 +1,7 @@
+"""TopDown: hierarchical releases that keep invariants, with intervals."""
+
+from quincunx.invariant.topdown.bounds import Bound
+from quincunx.invariant.topdown.keep import Measured
+from quincunx.invariant.topdown.topdown import Release, TopDown
+
+__all__ = ["Bound", "Measured", "Release", "TopDown"]

@@ -1,0 +1,126 @@
+"""A TopDown plan as TOML. Reading it looks at the plan, the public files and the header of the data, at no row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from quincunx.errors import QuincunxError
+from quincunx.invariant.topdown.bounds import Bound
+from quincunx.invariant.topdown.topdown import TopDown
+from quincunx.numbers import positive, probability
+from quincunx.release.toml import Node, placed, read_toml
+from quincunx.spec.unit import Replace
+
+MEMORY: Final = ":memory:"
+_TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown")
+_SPEC: Final = ("unit", "standard", "intensity", "facts", "columns")
+_TOPDOWN: Final = (
+    "source",
+    "counts",
+    "geography",
+    "levels",
+    "attributes",
+    "recodes",
+    "zeros",
+    "rho",
+    "shares",
+    "freed",
+    "invariants",
+    "bounds",
+    "estimate",
+    "spine",
+    "passes",
+    "records",
+    "household",
+)
+_BOUND: Final = ("level", "query", "file", "provenance", "zero_where_none")
+
+
+def read_topdown(path: str | Path) -> TopDown:
+    """The release that a plan describes. Every error says file and line."""
+    file = Path(path)
+    root = read_toml(file)
+    top = _needed(root, _TOP, ("dataset", "version", "ledger", "spec", "topdown"))
+    spec = _needed(top["spec"], _SPEC, ("unit", "standard", "intensity"))
+    parts = _needed(top["topdown"], _TOPDOWN, ("source", "geography", "levels", "attributes", "shares"))
+    standard = spec["standard"].members(("kind",))
+    if "kind" not in standard or standard["kind"].text() != "zcdp":
+        raise spec["standard"].wrong("TopDown is stated in zCDP", hint='Write standard = { kind = "zcdp" }.')
+    here = file.absolute().parent
+    ledger = top["ledger"].text()
+    intensity = spec["intensity"].number(positive)
+    given: dict[str, Any] = {
+        "dataset": top["dataset"].text(),
+        "version": top["version"].text(),
+        "ledger": ledger if ledger == MEMORY else here / ledger,
+        "source": here / parts["source"].text(),
+        "geography": here / parts["geography"].text(),
+        "levels": _plain(parts["levels"], dict),
+        "attributes": _plain(parts["attributes"], dict),
+        "shares": {name: _plain(level, dict) for name, level in parts["shares"].members().items()},
+        "rho": parts["rho"].number(positive) if "rho" in parts else intensity,
+        "intensity": intensity,
+        "unit": _unit(spec["unit"]),
+    }
+    if "confidence" in top:
+        given["confidence"] = top["confidence"].number(probability)
+    for name in ("counts", "freed", "estimate", "spine", "passes", "records", "household"):
+        if name in parts:
+            given[name] = parts[name].text()
+    if "facts" in spec:
+        given["facts"] = {name: each.text() for name, each in spec["facts"].members().items()}
+    if "columns" in spec:
+        given["columns"] = [each.text() for each in spec["columns"].elements()]
+    if "recodes" in parts:
+        given["recodes"] = {name: _plain(each, dict) for name, each in parts["recodes"].members().items()}
+    if "zeros" in parts:
+        given["zeros"] = [_plain(each, dict) for each in parts["zeros"].elements()]
+    if "invariants" in parts:
+        pairs = [_needed(each, ("level", "query"), ("level", "query")) for each in parts["invariants"].elements()]
+        given["invariants"] = [(each["level"].text(), each["query"].text()) for each in pairs]
+    if "bounds" in parts:
+        given["bounds"] = [_bound(each, here) for each in parts["bounds"].elements()]
+    try:
+        return TopDown(**given)
+    except QuincunxError as error:
+        raise placed(error, _blamed(error, parts, top["topdown"]).place) from None
+
+
+def _needed(node: Node, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Node]:
+    found = node.members(known)
+    for name in needed:
+        if name not in found:
+            raise node.wrong(f"{name} is missing", hint="None of its parts has a default." if name in _SPEC else "")
+    return found
+
+
+def _plain(node: Node, kind: type) -> Any:
+    node.expect(kind)
+    return node.value
+
+
+def _unit(node: Node) -> Replace:
+    parts = node.members(("kind", "key"))
+    if "kind" not in parts or parts["kind"].text() != "replace":
+        raise node.wrong("TopDown protects one person replaced", hint='Write { kind = "replace", key = "person_id" }.')
+    with node.located():
+        return Replace(key=parts["key"].text() if "key" in parts else None)
+
+
+def _bound(node: Node, here: Path) -> Bound:
+    parts = _needed(node, _BOUND, ("level", "query", "file", "provenance"))
+    with node.located():
+        return Bound(
+            level=parts["level"].text(),
+            query=parts["query"].text(),
+            file=here / parts["file"].text(),
+            provenance=parts["provenance"].text(),
+            zero_where_none=parts["zero_where_none"].flag() if "zero_where_none" in parts else False,
+        )
+
+
+def _blamed(error: QuincunxError, parts: dict[str, Node], node: Node) -> Node:
+    """The part of [topdown] that an error is about."""
+    first = error.where.partition(".")[0].partition("[")[0].partition(",")[0].partition(":")[0]
+    return parts.get(first, node)

@@ -1,0 +1,247 @@
+"""From real tables to whole ones: one linear program for each parent, integral where constraints are laminar.
+
+x = floor + b with 0 ≤ b ≤ 1, siblings' cells add up to the parent's exactly, every child's total is the floor or the
+ceiling of its real total, and the nearest of all these is chosen (`rounding.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quincunx.errors import UnavailableError
+from quincunx.invariant.topdown.schema import Floats, Integers
+
+_TOTAL_WEIGHT: Final = 10.0
+_NEAR: Final = 1e-7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """low ≤ Σ of a child's cells ≤ high. child: its number among its siblings. firm: an invariant, never relaxed.
+    name: what is reported if it is relaxed."""
+
+    child: int
+    cells: Integers
+    low: float
+    high: float
+    firm: bool
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounded:
+    """tables: whole numbers. fractional: how many variables of the linear program were not whole. wide: whether cells
+    had to move by more than rounding. relaxed: (name, amount) of every curator's bound that was not kept."""
+
+    tables: Integers
+    fractional: int
+    wide: bool
+    relaxed: tuple[tuple[str, float], ...]
+
+
+class Solver:
+    """One HiGHS instance, for one thread."""
+
+    def __init__(self) -> None:
+        import highspy
+
+        self._module = highspy
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._highs.setOptionValue("output_flag", False)
+        self._highs.setOptionValue("threads", 1)
+        self._highs.setOptionValue("presolve", "off")
+
+    def solve(
+        self,
+        cost: Floats,
+        upper: Floats,
+        rows: tuple[Integers, Integers, Floats, Floats, Floats],
+        *,
+        whole: bool = False,
+    ) -> Floats | None:
+        """Minimise cost·v over 0 ≤ v ≤ upper and the rows (starts, columns, values, low, high); None if infeasible."""
+        module, starts, columns, values, low, high = self._module, *rows
+        lp = module.HighsLp()
+        lp.num_col_, lp.num_row_ = len(cost), len(low)
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, np.zeros(len(cost)), upper
+        lp.row_lower_, lp.row_upper_ = low, high
+        lp.a_matrix_.format_ = module.MatrixFormat.kRowwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = starts, columns, values
+        if whole:
+            lp.integrality_ = [module.HighsVarType.kInteger] * len(cost)
+        self._highs.clearSolver()
+        self._highs.passModel(lp)
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        if status == module.HighsModelStatus.kOptimal:
+            return np.asarray(self._highs.getSolution().col_value)
+        if status in (module.HighsModelStatus.kInfeasible, module.HighsModelStatus.kUnboundedOrInfeasible):
+            return None
+        hint = "The measurements are in the ledger: run the command again, for nothing."
+        raise UnavailableError("the rounding program was not solved", where="HiGHS", got=str(status), hint=hint)
+
+
+def rounded(
+    solver: Solver, tables: Floats, totals: Integers | None, rows: Sequence[Row], *, mask: NDArray[np.bool_]
+) -> Rounded:
+    """Whole tables near `tables` (children, cells) that add up to `totals` and satisfy the rows. mask: cells that may
+    be occupied."""
+    base = np.floor(tables + _NEAR)
+    fraction = np.clip(tables - base, 0.0, 1.0)
+    if totals is not None:
+        base = np.where(totals == 0, 0.0, base)
+        fraction = np.where(totals == 0, 0.0, fraction)
+    found = _narrow(solver, base, fraction, totals, rows)
+    if found is not None:
+        solution, fractional = found
+        if fractional == 0:
+            return Rounded(tables=solution, fractional=0, wide=False, relaxed=())
+    else:
+        fractional = 0
+    wide = _wide(solver, base, fraction, totals, rows, mask)
+    return Rounded(tables=wide[0], fractional=fractional + wide[1], wide=True, relaxed=wide[2])
+
+
+def _narrow(
+    solver: Solver, base: Floats, fraction: Floats, totals: Integers | None, rows: Sequence[Row]
+) -> tuple[Integers, int] | None:
+    """Every cell to its floor or ceiling; None where that is impossible."""
+    children, cells = base.shape
+    free = fraction > _NEAR
+    number = int(free.sum())
+    index = np.full((children, cells), -1, dtype=np.int64)
+    index[free] = np.arange(number)
+    made = _Rows()
+    if totals is not None:
+        rest = totals - base.sum(axis=0)
+        if (rest[~free.any(axis=0)] != 0).any():
+            return None
+        cell, child = np.nonzero(free.T)
+        made.block(cell, index[child, cell], np.ones(number), rest)
+    whole = fraction.sum(axis=1)
+    low = np.floor(whole + _NEAR)
+    part = np.clip(whole - low, 0.0, 1.0)
+    totalled = np.flatnonzero(free.any(axis=1))
+    child, cell = np.nonzero(free)
+    # Σ of a child's cells − its own 0–1 variable = the floor of its total.
+    made.block(
+        np.concatenate([child, totalled]),
+        np.concatenate([index[child, cell], number + np.arange(len(totalled))]),
+        np.concatenate([np.ones(number), -np.ones(len(totalled))]),
+        low,
+    )
+    for row in rows:
+        own = index[row.child, row.cells]
+        known = base[row.child, row.cells].sum()
+        made.add(own[own >= 0], row.low - known, row.high - known)
+    if made.impossible:
+        return None
+    cost = np.concatenate([1 - 2 * fraction[free], _TOTAL_WEIGHT * (1 - 2 * part[totalled])])
+    found = np.zeros(0) if not len(cost) else solver.solve(cost, np.ones(len(cost)), made.arrays())
+    if found is None:
+        return None
+    near = np.rint(found)
+    fractional = int((np.abs(found - near) > 1e-6).sum())
+    result = base.copy()
+    result[free] += near[:number]
+    return result.astype(np.int64), fractional
+
+
+def _wide(
+    solver: Solver,
+    base: Floats,
+    fraction: Floats,
+    totals: Integers | None,
+    rows: Sequence[Row],
+    mask: NDArray[np.bool_],
+) -> tuple[Integers, int, tuple[tuple[str, float], ...]]:
+    """Cells may move by any whole amount, at the price of the distance; curators' rows may give way at a high price.
+
+    |x − x*| of a whole x is its own chord: slope 1 − 2·fraction between floor and ceiling, and 1 beyond them.
+    """
+    children, cells = base.shape
+    size = children * cells
+    open_ = np.repeat((mask if totals is None else totals > 0)[None, :], children, axis=0)
+    cost = [1 - 2 * fraction.reshape(-1), np.ones(size), np.ones(size)]
+    upper = [np.where(open_, 1.0, 0.0).reshape(-1), np.where(open_, np.inf, 0.0).reshape(-1), base.reshape(-1)]
+    index = np.arange(size).reshape(children, cells)
+    soft = [row for row in rows if not row.firm]
+    # One unit of a row is worth more than moving one person along any cycle, which uses each variable at most once.
+    cost.append(np.full(2 * len(soft), 10.0 + 4 * size))
+    upper.append(np.full(2 * len(soft), np.inf))
+    made = _Rows()
+    if totals is not None:
+        for cell in range(cells):
+            rest = totals[cell] - base[:, cell].sum()
+            made.add(_three(index[:, cell], size), rest, rest, _signs(children))
+    given = 0
+    for row in rows:
+        columns, signs = _three(index[row.child, row.cells], size), _signs(len(row.cells))
+        known = base[row.child, row.cells].sum()
+        if not row.firm:
+            columns = np.append(columns, [3 * size + 2 * given, 3 * size + 2 * given + 1])
+            signs, given = np.append(signs, [1.0, -1.0]), given + 1
+        made.add(columns, row.low - known, row.high - known, signs)
+    costs, uppers = np.concatenate(cost), np.concatenate(upper)
+    found = solver.solve(costs, uppers, made.arrays())
+    fractional = 0 if found is None else int((np.abs(found - np.rint(found)) > 1e-6).sum())
+    if fractional:
+        found = solver.solve(costs, uppers, made.arrays(), whole=True)
+    if found is None:
+        hint = "Invariants and parents cannot all be kept here; the measurements are in the ledger."
+        raise UnavailableError("no table satisfies the invariants of this place", where="rounding", hint=hint)
+    near = np.rint(found)
+    change = (near[:size] + near[size : 2 * size] - near[2 * size : 3 * size]).reshape(children, cells)
+    amounts = near[3 * size :].reshape(-1, 2).sum(axis=1)
+    relaxed = tuple((row.name, float(amount)) for row, amount in zip(soft, amounts, strict=True) if amount)
+    return (base + change).astype(np.int64), fractional, relaxed
+
+
+def _three(columns: Integers, size: int) -> Integers:
+    return np.concatenate([columns, columns + size, columns + 2 * size])
+
+
+def _signs(count: int) -> Floats:
+    return np.concatenate([np.ones(2 * count), -np.ones(count)])
+
+
+class _Rows:
+    """Rows of a sparse matrix with their bounds; `impossible` where an empty row cannot hold."""
+
+    def __init__(self) -> None:
+        self._columns: list[Integers] = []
+        self._values: list[Floats] = []
+        self._low: list[float] = []
+        self._high: list[float] = []
+        self.impossible = False
+
+    def block(self, rows: Integers, columns: Integers, values: Floats, right: Floats) -> None:
+        """For each number r that occurs in `rows`, in order: Σ of its entries = right[r]."""
+        order = np.argsort(rows, kind="stable")
+        used, first = np.unique(rows[order], return_index=True)
+        self._columns += np.split(columns[order], first[1:]) if len(used) else []
+        self._values += np.split(values[order], first[1:]) if len(used) else []
+        self._low += right[used].tolist()
+        self._high += right[used].tolist()
+
+    def add(self, columns: Integers, low: float, high: float, values: Floats | None = None) -> None:
+        """low ≤ Σ columns ≤ high."""
+        if len(columns) == 0:
+            self.impossible = self.impossible or low > _NEAR or high < -_NEAR
+            return
+        self._columns.append(columns)
+        self._values.append(np.ones(len(columns)) if values is None else values)
+        self._low.append(low)
+        self._high.append(high)
+
+    def arrays(self) -> tuple[Integers, Integers, Floats, Floats, Floats]:
+        """starts, columns, values, low, high."""
+        starts = np.cumsum([0, *(len(each) for each in self._columns)])
+        columns = np.concatenate(self._columns) if self._columns else np.zeros(0, dtype=np.int64)
+        values = np.concatenate(self._values) if self._values else np.zeros(0)
+        return starts, columns, values, np.array(self._low, dtype=float), np.array(self._high, dtype=float)

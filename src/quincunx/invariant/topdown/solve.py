@@ -1,0 +1,176 @@
+"""From evidence to whole tables: root first, then every family of siblings under the table of its parent."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from quincunx.invariant.topdown.basis import Basis
+from quincunx.invariant.topdown.estimate import Estimate
+from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
+from quincunx.invariant.topdown.geography import Geography
+from quincunx.invariant.topdown.limits import Limit, rows, slabs
+from quincunx.invariant.topdown.rounding import Solver, rounded
+from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers
+
+# Numbers in one batch of families: large enough for arrays to pay, small enough to share among cores and caches.
+_BATCH: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solved:
+    """tables: whole tables of every level. steps: the most steps of a fit at each level. programs, fractional, wide:
+    rounding programs, variables among them that were not whole, and families in which cells moved further than
+    rounding. repairs: (bound, amount) of every curator's bound that could not be kept."""
+
+    tables: tuple[Integers, ...]
+    steps: tuple[int, ...]
+    programs: int
+    fractional: int
+    wide: int
+    repairs: tuple[tuple[str, float], ...]
+
+
+def solve(
+    basis: Basis,
+    geography: Geography,
+    targets: Sequence[Estimate],
+    limits: Sequence[Sequence[Limit]],
+    *,
+    totals: Mapping[int, Floats] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+    cores: int | None = None,
+) -> Solved:
+    """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held.
+
+    The batches do not depend on the number of cores, so neither does the result.
+    """
+    local = threading.local()
+    tables: list[Integers] = []
+    steps, programs, fractional, wide, repairs = [], 0, 0, 0, []
+    with ThreadPoolExecutor(max_workers=cores or os.cpu_count() or 1) as pool:
+        for level in range(geography.depth):
+            work = _Level(basis, geography, targets[level], limits[level], level, tables[-1] if tables else None, local)
+            work.totals = (totals or {}).get(level)
+            made = np.empty((geography.nodes(level), basis.schema.cells), dtype=np.int64)
+            most, done = 0, 0
+            for first, last, part in pool.map(work.batch, work.batches()):
+                made[first:last] = part.tables
+                most, programs = max(most, part.steps), programs + part.programs
+                fractional, wide = fractional + part.fractional, wide + part.wide
+                repairs += part.repairs
+                done += last - first
+                if progress is not None:
+                    progress(geography.names[level], done, geography.nodes(level))
+            tables.append(made)
+            steps.append(most)
+    return Solved(
+        tables=tuple(tables),
+        steps=tuple(steps),
+        programs=programs,
+        fractional=fractional,
+        wide=wide,
+        repairs=tuple(repairs),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    tables: Integers
+    steps: int
+    programs: int
+    fractional: int
+    wide: int
+    repairs: list[tuple[str, float]]
+
+
+class _Level:
+    def __init__(
+        self,
+        basis: Basis,
+        geography: Geography,
+        target: Estimate,
+        limits: Sequence[Limit],
+        level: int,
+        above: Integers | None,
+        local: threading.local,
+    ) -> None:
+        self.basis, self.geography, self.target, self.limits = basis, geography, target, limits
+        self.level, self.above, self.local = level, above, local
+        self.totals: Floats | None = None
+        # Each node of the first level is a family of its own.
+        count = geography.nodes(level)
+        starts = np.arange(count) if above is None else geography.starts[level]
+        self.ends = np.append(starts, count)
+
+    def batches(self) -> Iterator[tuple[int, int]]:
+        """Ranges of families."""
+        first, size = 0, 0
+        for family in range(len(self.ends) - 1):
+            size += int(self.ends[family + 1] - self.ends[family]) * self.basis.schema.cells
+            if size >= _BATCH:
+                yield first, family + 1
+                first, size = family + 1, 0
+        if first < len(self.ends) - 1:
+            yield first, len(self.ends) - 1
+
+    def batch(self, families: tuple[int, int]) -> tuple[int, int, _Part]:
+        """Fit and round some families."""
+        schema, ends = self.basis.schema, self.ends
+        first, last = int(ends[families[0]]), int(ends[families[1]])
+        totals = None if self.above is None else self.above[families[0] : families[1]]
+        with np.errstate(divide="ignore"):
+            precision = 1 / self.target.variance[first:last]
+        held = slabs(self.basis, self.limits, first, last) + self._held(
+            first, last, totals, ends[slice(*families)] - first
+        )
+        fitted = fit(
+            self.basis,
+            value=self.target.value[first:last],
+            precision=precision,
+            totals=None if totals is None else totals.astype(np.float64),
+            starts=ends[families[0] : families[1]] - first,
+            mask=~schema.empty,
+            slabs=held,
+            # Rounding makes bounds exact; a thousandth of a person before it is enough.
+            tolerance=1e-3 if held else 1e-6,
+        )
+        if not hasattr(self.local, "solver"):
+            self.local.solver = Solver()
+        found, fractional, wide = np.empty_like(fitted.tables, dtype=np.int64), 0, 0
+        repairs: list[tuple[str, float]] = []
+        for number, family in enumerate(range(*families)):
+            low, high = int(ends[family]) - first, int(ends[family + 1]) - first
+            made = rounded(
+                self.local.solver,
+                fitted.tables[low:high],
+                None if totals is None else totals[number],
+                rows(schema, self.limits, first + low, first + high, self.geography.codes[self.level]),
+                mask=~schema.empty,
+            )
+            found[low:high] = made.tables
+            fractional, wide = fractional + made.fractional, wide + made.wide
+            repairs += made.relaxed
+        programs = families[1] - families[0]
+        part = _Part(
+            tables=found, steps=fitted.steps, programs=programs, fractional=fractional, wide=wide, repairs=repairs
+        )
+        return first, last, part
+
+    def _held(self, first: int, last: int, above: Integers | None, starts: Integers) -> list[Slab]:
+        """The first pass: totals that are not negative and add up, nearest to the noisy ones; then they are held."""
+        if self.totals is None or above is None:
+            return []
+        noisy = self.totals[first:last]
+        owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, last - first)))
+        wanted = above.sum(axis=1, keepdims=True).astype(np.float64)
+        fixed = np.maximum(noisy - simplex_shift(noisy, wanted, starts, owner)[owner], 0.0)
+        total = self.basis.schema.query(TOTAL)
+        groups = self.basis.schema.groups(total)
+        return [Slab(groups=groups, low=fixed, high=fixed, diagonal=self.basis.weights(total))]

@@ -1,0 +1,364 @@
+"""TopDown: tables of a whole hierarchy that keep invariants, with a guarantee and with intervals.
+
+Measure once, keep what was measured, then compute: everything after the ledger's copy of the noisy answers is
+post-processing of them, of the invariants and of public files (`topdown.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from quincunx.errors import DataError, ParameterError, SpecificationError
+from quincunx.invariant.topdown import bounds as bound_files
+from quincunx.invariant.topdown import budget
+from quincunx.invariant.topdown.basis import Basis
+from quincunx.invariant.topdown.budget import Invariant, Line
+from quincunx.invariant.topdown.estimate import Estimate, downward, upward
+from quincunx.invariant.topdown.geography import Geography, read_geography
+from quincunx.invariant.topdown.keep import Measured, keep
+from quincunx.invariant.topdown.limits import Limit, carried, check_nested
+from quincunx.invariant.topdown.measure import evidence
+from quincunx.invariant.topdown.people import check_columns
+from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
+from quincunx.invariant.topdown.solve import Solved, solve
+from quincunx.ledger import Ledger
+from quincunx.numbers import positive, probability
+from quincunx.spec import Specification
+from quincunx.spec.domain import Tables
+from quincunx.spec.scope import Everything, Invariants
+from quincunx.spec.standard import ZCDP, NormalisedRenyi
+from quincunx.spec.unit import Hamming, Replace
+
+# Numbers of one level: below what the ledger keeps in one answer.
+_MOST: Final = 1 << 26
+_MODES: Final = ("subtree", "level")
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A release: whole tables of every level, and the least-squares estimates with their variances.
+
+    solved: tables and how they were found. measured: what they were made from. estimates: for each level, values and
+    variances of its coordinates.
+    """
+
+    topdown: TopDown = field(repr=False)
+    measured: Measured
+    solved: Solved = field(repr=False)
+    estimates: tuple[Estimate, ...] = field(repr=False)
+
+    @property
+    def tables(self) -> tuple[Integers, ...]:
+        """The whole tables of every level, root first: (places, cells)."""
+        return self.solved.tables
+
+    def estimate(self, level: str, query: str) -> Estimate:
+        """Least-squares estimates of a query at a level, with variances: arrays (places, cells of the query)."""
+        found = self.estimates[self.topdown.geography.level(level)]
+        return self.topdown.estimate_of(found, self.topdown.schema.query(query))
+
+
+class TopDown:
+    """A hierarchical release, planned: geography, attributes, shares, invariants. Planning reads no person's row.
+
+    dataset, version, ledger: as in Session; ":memory:" forgets. source: a CSV or Parquet file of people, or an array
+    of counts (leaves in the geography's order, cells). geography, levels: the public file and how its levels are read.
+    attributes, recodes, zeros: as in Schema. shares: level → {"share": …, query: …}, exact, adding up to 1. rho: what
+    the release spends; intensity: what the dataset may spend in all (rho, where left out). unit: Replace. key is the
+    unit's; counts: a column of counts instead. invariants: (level, query) pairs. bounds: see `bounds.Bound`. facts:
+    further published facts, name → text, that belong to the scope; columns: further columns of the domain, for several
+    releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or
+    "level". spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
+    "households" (with their key, household) under a unit of one person. confidence: of the intervals. Every argument
+    is checked before anything is spent.
+    """
+
+    __slots__ = (
+        "basis",
+        "bounds",
+        "budget",
+        "confidence",
+        "counts",
+        "dataset",
+        "estimate",
+        "geography",
+        "invariants",
+        "key",
+        "ledger",
+        "limits",
+        "passes",
+        "public",
+        "records",
+        "schema",
+        "source",
+        "specification",
+        "spine",
+        "version",
+    )
+
+    def __init__(
+        self,
+        *,
+        dataset: str,
+        version: str,
+        ledger: str | Path | Ledger,
+        source: str | Path | Integers,
+        geography: str | Path | Geography,
+        levels: Mapping[str, Any] | None = None,
+        attributes: Mapping[str, Sequence[object]],
+        shares: Mapping[str, Mapping[str, Any]],
+        rho: object,
+        intensity: object = None,
+        unit: Replace,
+        counts: str | None = None,
+        recodes: Mapping[str, Mapping[str, Any]] | None = None,
+        zeros: Sequence[Mapping[str, object]] = (),
+        invariants: Sequence[tuple[str, str]] = (),
+        bounds: Sequence[bound_files.Bound] = (),
+        facts: Mapping[str, str] | None = None,
+        columns: Sequence[str] = (),
+        freed: str = "given",
+        estimate: str = "subtree",
+        spine: str = "given",
+        passes: str = "one",
+        records: str = "people",
+        household: str | None = None,
+        confidence: object = Fraction(9, 10),
+    ) -> None:
+        _word(estimate, _MODES, "estimate")
+        _word(spine, ("given", "optimised"), "spine")
+        _word(passes, ("one", "total first"), "passes")
+        if passes != "one" and estimate != "level":
+            hint = 'Take estimate = "level"; whole subtrees are estimated in one pass.'
+            raise ParameterError(
+                "passes belong to the published algorithm", where="passes", got=repr(passes), hint=hint
+            )
+        _word(records, ("people", "households"), "records")
+        self.confidence = probability(confidence, "confidence")
+        if not 0 < self.confidence < 1:
+            raise ParameterError("must be between 0 and 1, both excluded", where="confidence", got=str(confidence)[:40])
+        self.dataset, self.version, self.ledger = dataset, version, ledger
+        self.estimate, self.spine, self.passes, self.records = estimate, spine, passes, records
+        self.bounds = tuple(bounds)
+        self.schema = Schema(attributes=attributes, recodes=recodes, zeros=zeros)
+        if isinstance(geography, Geography):
+            self.geography = geography
+        else:
+            self.geography = read_geography(Path(geography), levels or {})
+        self.basis = Basis.of(self.schema)
+        self.key, self.counts = _key(unit, counts, records, household), counts
+        self.source = source if isinstance(source, np.ndarray) else Path(source)
+        self.invariants = tuple(self._invariant(level, query) for level, query in invariants)
+        spend = positive(rho, "rho")
+        self.budget = budget.lines(
+            self.schema,
+            self.geography,
+            shares=shares,
+            rho=spend,
+            invariants=self.invariants,
+            freed=freed,
+            distance=budget.PEOPLE if records == "people" else budget.HOUSEHOLDS,
+        )
+        for level in range(self.geography.depth):
+            size = self.geography.nodes(level) * sum(line.query.cells for line in self.lines(level))
+            if size > _MOST:
+                what = f"level {self.geography.names[level]} would be measured by more than {_MOST:,} numbers"
+                raise ParameterError(what, where="shares", got=f"{size:,}", hint="Measure fewer queries there.")
+        self.limits = tuple(bound_files.read(bound, self.schema, self.geography) for bound in bounds)
+        named = {self._name(each): self._words(each) for each in self.invariants}
+        named |= {bound_files.name(each): bound_files.words(each) for each in bounds if each.provenance == "invariant"}
+        clash = [name for name in facts or {} if name in named and named[name] != (facts or {})[name]]
+        if clash:
+            raise ParameterError("a fact has the name of an invariant", where="facts", got=repr(clash[0]))
+        scope = {**(facts or {}), **named}
+        self.specification = Specification(
+            domain=Tables(columns=_columns(self.geography, self.schema, unit, counts, self.key, columns)),
+            scope=Invariants(scope) if scope else Everything(),
+            unit=unit,
+            standard=ZCDP(),
+            intensity=spend if intensity is None else intensity,
+        )
+        check_nested(self.schema, [*self.exact_limits(None), *self.limits])
+        if not self.invariants:
+            carried(self.schema, self.geography, self.limits)
+        self.public = self._identity()
+        check_columns(self.source, self.schema, self.geography, [n for n in (self.key, counts) if n is not None])
+
+    @staticmethod
+    def open(plan: str | Path) -> TopDown:
+        """The release that a plan file describes. Every error says file and line."""
+        from quincunx.invariant.topdown.plan import read_topdown
+
+        return read_topdown(plan)
+
+    @property
+    def rho(self) -> Fraction:
+        """What the release spends: the sum over all queries that the invariants do not determine, exact."""
+        return sum((line.rho for line in self.budget), Fraction(0))
+
+    @property
+    def metric(self) -> Specification:
+        """The same guarantee with d_Ham and D_nor: √ρ for each person of difference, also where no chain of single
+        replacements stays inside the scope."""
+        return Specification(
+            domain=self.specification.domain,
+            scope=self.specification.scope,
+            unit=Hamming(key=self.specification.unit.key),  # type: ignore[attr-defined]
+            standard=NormalisedRenyi(),
+            intensity=NormalisedRenyi.root(self.rho),
+        )
+
+    @property
+    def without(self) -> dict[str, str]:
+        """What the release would cost in a scope without one of its invariants: "∞", or "0" for one that the others
+        determine."""
+        found = {}
+        for each in self.invariants:
+            others = [other for other in self.invariants if other != each]
+            free = budget.determined(self.schema, each.level, each.query, others)
+            found[self._name(each)] = "0" if free else "∞"
+        kept = {bound_files.name(each): "∞" for each in self.bounds if each.provenance == "invariant"}
+        return found | kept
+
+    def measure(self) -> Measured:
+        """The noisy answers and the invariants: from the ledger, or drawn now, once, and kept there first."""
+        if not isinstance(self.ledger, Ledger):
+            with Ledger.open(self.ledger) as ledger:
+                return keep(self, ledger)
+        return keep(self, self.ledger)
+
+    def run(self, *, progress: Progress | None = None, cores: int | None = None) -> Release:
+        """Measure, estimate, and make whole tables. An interrupted run goes on where the ledger stands, for nothing."""
+        measured = self.measure()
+        return self.computed(measured, progress=progress, cores=cores)
+
+    def computed(self, measured: Measured, *, progress: Progress | None = None, cores: int | None = None) -> Release:
+        """Tables and estimates from measurements: post-processing, which costs nothing however often it runs."""
+        geography = self.geography
+        own = [self._evidence(level, measured) for level in range(geography.depth)]
+        best = upward(own, geography)
+        targets = best
+        totals: dict[int, Floats] = {}
+        if self.estimate == "level":
+            targets = own
+            if self.passes == "total first":
+                targets, totals = self._after_totals(own, measured)
+            if self.spine == "optimised":
+                targets = upward(targets, geography, only_children=True)
+        limits = carried(self.schema, geography, [*self.exact_limits(measured.facts), *self.limits])
+        solved = solve(self.basis, geography, targets, limits, totals=totals, progress=progress, cores=cores)
+        return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(downward(best, geography)))
+
+    def _evidence(self, level: int, measured: Measured, without: str | None = None) -> Estimate:
+        answers = [each for each in measured.answers if each[0].level == level and each[0].query.name != without]
+        return evidence(self.basis, self.geography, level, answers, measured.facts)
+
+    def _after_totals(self, own: list[Estimate], measured: Measured) -> tuple[list[Estimate], dict[int, Floats]]:
+        """For the levels between the first and the last that measure totals: those, to be fitted first, and the
+        evidence of everything else."""
+        noisy = {
+            line.level: answers.astype(np.float64) for line, answers in measured.answers if line.query.name == TOTAL
+        }
+        between = range(1, self.geography.depth - 1)
+        totals = {level: noisy[level] for level in between if level in noisy}
+        return [
+            self._evidence(each, measured, TOTAL) if each in totals else own[each] for each in range(len(own))
+        ], totals
+
+    def estimate_of(self, estimate: Estimate, query: Query) -> Estimate:
+        """Values and variances of a query from those of the coordinates; unknown coordinates make it unknown."""
+        known = np.isfinite(estimate.variance)
+        value = self.basis.answers(query, np.where(known, estimate.value, 0.0))
+        variance = self.basis.variances(query, np.where(known, estimate.variance, 0.0))
+        lost = self.basis.variances(query, np.where(known, 0.0, 1.0)) > 1e-9
+        # A count that is known exactly is a whole number.
+        value = np.where(variance == 0, np.rint(value), value)
+        return Estimate(value=np.where(lost, 0.0, value), variance=np.where(lost, np.inf, variance))
+
+    def _identity(self) -> dict[str, object]:
+        """Everything that fixes the law of the measurements. Nothing of it comes from people's rows."""
+        lines = [[line.level, line.query.name, str(line.sigma2)] for line in self.budget if line.sigma2 is not None]
+        return {
+            "topdown": 1,
+            "geography": self.geography.digest,
+            "schema": self.schema.to_dict(),
+            "lines": lines,
+            "invariants": [[each.level, each.query.name] for each in self.invariants],
+            "records": [self.records, self.key, self.counts],
+        }
+
+    def lines(self, level: int) -> list[Line]:
+        """What is measured at a level."""
+        return [line for line in self.budget if line.level == level and line.sigma2 is not None]
+
+    def cost(self, level: int) -> Fraction:
+        """What the measurements of a level cost."""
+        return sum((line.rho for line in self.lines(level)), Fraction(0))
+
+    def _invariant(self, level: str, query: str) -> Invariant:
+        return Invariant(level=self.geography.level(level, "invariants"), query=self.schema.query(query, "invariants"))
+
+    def _name(self, invariant: Invariant) -> str:
+        return f"{invariant.query.name} by {self.geography.names[invariant.level]}"
+
+    def _words(self, invariant: Invariant) -> str:
+        by = [part for part in invariant.query.parts if part is not None]
+        more = f" by {' and '.join(by)}" if by else ""
+        return f"number of {self.records} in each {self.geography.names[invariant.level]}{more}"
+
+    def exact_limits(self, facts: Sequence[tuple[Invariant, Integers]] | None) -> list[Limit]:
+        """The invariants as limits; without their values only the queries matter."""
+        pairs: list[tuple[Invariant, Any]] = (
+            [(each, np.zeros((1, each.query.cells))) for each in self.invariants] if facts is None else list(facts)
+        )
+        return [
+            Limit(
+                level=each.level,
+                query=each.query,
+                low=np.asarray(values, dtype=np.float64),
+                high=np.asarray(values, dtype=np.float64),
+                firm=True,
+                name=self._name(each),
+            )
+            for each, values in pairs
+        ]
+
+
+def _word(value: object, known: tuple[str, ...], where: str) -> None:
+    if value not in known:
+        raise ParameterError(
+            "unknown word", where=where, got=repr(value)[:40], hint=f"Choose among {', '.join(known)}."
+        )
+
+
+def _key(unit: object, counts: str | None, records: str, household: str | None) -> str | None:
+    if type(unit) is not Replace or unit.per is not None or unit.group != 1:
+        hint = 'Write unit.Replace(key="person_id"): one person replaced.'
+        raise SpecificationError("TopDown protects one person replaced", where="unit", got=repr(unit)[:80], hint=hint)
+    if (household is not None) != (records == "households"):
+        hint = 'Write records = "households" with household = "household_id".'
+        raise ParameterError("households need their key", where="household", got=repr(household), hint=hint)
+    if counts is not None and (unit.key is not None or household is not None):
+        hint = "With counts there is no key: you vouch that one person is one count."
+        raise ParameterError("a key and counts exclude each other", where="counts", got=repr(counts), hint=hint)
+    return unit.key if household is None else household
+
+
+def _columns(
+    geography: Geography, schema: Schema, unit: Replace, counts: str | None, key: str | None, more: Sequence[str]
+) -> dict[str, str]:
+    """The columns of the domain, by name, so that releases of one dataset can state one domain."""
+    names = [unit.key, key, geography.column, *schema.names, *more]
+    found = {name: "text" for name in names if name is not None}
+    if counts is not None:
+        if counts in found:
+            raise DataError("the column of counts has another part already", where="counts", got=repr(counts))
+        found[counts] = "integer"
+    return dict(sorted(found.items()))
