@@ -267,3 +267,49 @@ SIEVES: Final[dict[str, Sieve]] = {
     "tv": _total_variation,
     "divergence": _divergence,
 }
+
+
+def _probabilistic(p: Floats, q: Floats, standard: Any) -> Sieved:
+    loss, error, _ = _losses(p, q)
+    ratio = np.where((p > 0) & (q > 0), loss, np.where(p > 0, np.inf, -np.inf))
+    order = np.argsort(-ratio, axis=1, kind="stable")
+    mass = np.cumsum(np.take_along_axis(p, order, 1), axis=1)
+    falling, off = np.take_along_axis(ratio, order, 1), 2 * error.max(axis=1)
+    delta, slack = float(standard.delta), (p.shape[1] + 4) * _U
+    found = []
+    for sign in (-1, 1):
+        more = mass + sign * slack > delta * (1 - sign * 2 * _U)
+        at = np.where(more.any(axis=1), more.argmax(axis=1), p.shape[1] - 1)
+        found.append(np.take_along_axis(falling, at[:, None], 1)[:, 0] + sign * off)
+    return np.maximum(np.where(np.isfinite(found[0]) | (found[0] > 0), found[0], 0.0), 0.0), np.maximum(found[1], 0.0)
+
+
+def _range(p: Floats, q: Floats, _standard: object) -> Sieved:
+    loss, error, _ = _losses(p, q)
+    here = (p > 0) & (q > 0)
+    wide = np.where(here, loss, -np.inf).max(axis=1) - np.where(here, loss, np.inf).min(axis=1)
+    off = 2 * error.max(axis=1) + 2 * _U * np.abs(wide)
+    return _open(wide - off, wide + off, ((p > 0) != (q > 0)).any(axis=1))
+
+
+def _concentrated(p: Floats, q: Floats, standard: Any) -> Sieved:
+    loss, _, endless = _losses(p, q)
+    xi, last = float(standard.xi), np.inf if standard.omega is None else float(standard.omega)
+    off = 4 * _U * xi
+    low = _kl(p, q, standard)[0] - xi - off
+    orders = [*_ORDERS[last > _ORDERS], *([last] if np.isfinite(last) else [])]
+    before, high = 1.0, np.zeros(len(p))
+    for alpha in orders:
+        t = float(alpha - 1)
+        below, above = _cumulant(p, loss, t)
+        low = np.maximum(low, (below / t * (1 - 4 * _U) - xi - off) / alpha * (1 - 4 * _U))
+        high = np.maximum(high, (above / t * (1 + 4 * _U) - xi + off) / before * (1 + 4 * _U))
+        before = float(alpha)
+    if not np.isfinite(last):
+        high = np.maximum(high, (_pure(p, q, standard)[1] - xi + off) / before * (1 + 4 * _U))
+    return _open(low, high, endless)
+
+
+SIEVES["probabilistic"] = _probabilistic
+SIEVES["range-bounded"] = _range
+SIEVES["concentrated"] = _concentrated
