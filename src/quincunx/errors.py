@@ -108,7 +108,7 @@ class MatrixError(InputError):
 
 
 class WorldError(InputError):
-    """A world of the taxonomy is malformed, or lacks what a definition needs. The message names the place in the file."""
+    """A world of the taxonomy is malformed, or lacks what a definition needs. It names the place in the file."""
 
 
 class SpecificationError(InputError):

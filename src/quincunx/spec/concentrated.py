@@ -60,7 +60,13 @@ def climb(
     heap = [(-bound(0.0, end), 0.0, end)]
     while len(at) < _MOST_EVALUATIONS and -heap[0][0] > float_above(best * _TOLERANCE):
         _, a, b = heapq.heappop(heap)
-        cut = (b / 16 if b <= 1 else min(1.0, b / 4)) if a == 0 else math.sqrt(a) * math.sqrt(b) if b > 4 * a else (a + b) / 2
+        cut = (
+            (b / 16 if b <= 1 else min(1.0, b / 4))
+            if a == 0
+            else math.sqrt(a) * math.sqrt(b)
+            if b > 4 * a
+            else (a + b) / 2
+        )
         if not a < cut < b or cut < 1e-250:
             heapq.heappush(heap, (-bound(a, b), a, b))
             break
@@ -82,7 +88,7 @@ def under_a_line(p: Sequence[Number], q: Sequence[Number], xi: Fraction, omega: 
         return UNKNOWN
     if (top - shift).upper() <= 0:
         return ZERO, ZERO
-    bottom = min((loss.lower() for _, loss in terms), key=lambda x: float_above(x))
+    bottom = min((loss.lower() for _, loss in terms), key=float_above)
     spread, reach = sum((a * (loss - mean) ** 2 for a, loss in terms), ZERO) / 2, top - bottom
 
     def value(t: float) -> tuple[Ball, Ball]:
@@ -142,7 +148,7 @@ def around_the_mean(p: Sequence[Number], q: Sequence[Number]) -> Bounds:
     for sign in (1, -1):
         side = [(a, sign * d) for a, d in centred]
         top = larger([d.upper() for _, d in side])
-        low = min((d.lower() for _, d in side), key=lambda x: float_above(x))
+        low = min((d.lower() for _, d in side), key=float_above)
         if not best > 0:
             return best, INFINITE if not top.is_finite() else larger([(top - low).upper() ** 2 / 4])
         end = float_above((2 * top / best).upper())
@@ -211,8 +217,8 @@ class Concentrated(Standard):
     def latex(self, intensity: Exact) -> str:
         top = "" if self.omega is None else rf" \le {latex_number(self.omega)}"
         return (
-            rf"D_\alpha(P\,\|\,P') \le \xi + \rho\,\alpha \ \ \forall\, 1 < \alpha{top}, \quad {self._stated(intensity)},\ "
-            rf"\xi = {latex_number(self.xi)}"
+            rf"D_\alpha(P\,\|\,P') \le \xi + \rho\,\alpha \ \ \forall\, 1 < \alpha{top}, \quad "
+            rf"{self._stated(intensity)},\ \xi = {latex_number(self.xi)}"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -257,15 +263,15 @@ class MeanConcentrated(Standard):
     def words(self, intensity: Exact) -> str:
         mean = "any" if self.mu is None else f"at most μ = {shown(self.mu)}"
         return (
-            f"τ = {shown(intensity)}: when the data change by one unit, the evidence that an output gives has a mean of "
-            f"{mean}, and strays from it no more than a bell curve of standard deviation τ."
+            f"τ = {shown(intensity)}: when the data change by one unit, the evidence that an output gives has a mean "
+            f"of {mean}, and strays from it no more than a bell curve of standard deviation τ."
         )
 
     def latex(self, intensity: Exact) -> str:
         mean = "" if self.mu is None else rf"\mathbb{{E}} L \le {latex_number(self.mu)},\ "
         return (
-            rf"{mean}\mathbb{{E}}\, e^{{\lambda (L - \mathbb{{E}} L)}} \le e^{{\lambda^2 \tau^2 / 2}} \ \ \forall \lambda, "
-            rf"\quad \tau = {latex_number(intensity)}"
+            rf"{mean}\mathbb{{E}}\, e^{{\lambda (L - \mathbb{{E}} L)}} \le e^{{\lambda^2 \tau^2 / 2}} \ \ "
+            rf"\forall \lambda, \quad \tau = {latex_number(intensity)}"
         )
 
     def to_json(self) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final
@@ -50,8 +50,8 @@ class PowerDivergence(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}: when the data change by one unit, the probability of an output changes by a share "
-            f"of itself whose {self.k}-th power is ε to the {self.k} on average."
+            f"ε = {shown(intensity)}: when the data change by one unit, the probability of an output changes by a "
+            f"share of itself whose {self.k}-th power is ε to the {self.k} on average."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -62,13 +62,13 @@ class PowerDivergence(Standard):
 
 
 # name of f → its conjugate f*(s) = sup over t ≥ 0 of st − f(t), as a ball; None is infinite
-_CONJUGATES: Final = {
+_CONJUGATES: Final[dict[str, Callable[[Fraction], Ball | None]]] = {
     "kl": lambda s: (ball(s) - 1).exp(),
     "chi-squared": lambda s: ball(s + s * s / 4) if s >= -2 else Ball(-1),
     "total-variation": lambda s: None if s > Fraction(1, 2) else ball(max(s, Fraction(-1, 2))),
 }
 # where f* is rational on rationals
-_RATIONAL: Final = {
+_RATIONAL: Final[dict[str, Callable[[Fraction], Fraction]]] = {
     "chi-squared": lambda s: s + s * s / 4 if s >= -2 else Fraction(-1),
     "total-variation": lambda s: max(s, Fraction(-1, 2)),
 }
@@ -116,7 +116,8 @@ class CapacityBounded(Standard):
         for h in self._usable():
             total = ZERO
             for a, b, s in zip(p, q, h, strict=True):
-                total += ball(a) * ball(s) - ball(b) * _CONJUGATES[self.f](s)
+                # Functions with an infinite conjugate are left out, so this is one.
+                total += ball(a) * ball(s) - ball(b) * (_CONJUGATES[self.f](s) or ZERO)
             parts.append(total)
         low = larger([x.lower() for x in parts])
         return Found.of((low, larger([x.upper() for x in parts], floor=low)), likelier(p, q))

@@ -32,6 +32,7 @@ _ULPS: Final = 16.0
 _CHUNK: Final = 1 << 19
 _STEPS: Final = 64
 _ORDERS: Final = 1.08 ** np.arange(1, 96)
+_SCALES: Final = 2.0**-8 * 1.1 ** np.arange(0, 150)
 
 
 def rounded(laws: Sequence[Sequence[Number]]) -> Floats | None:
@@ -67,6 +68,11 @@ def contenders(low: Floats, high: Floats, certain: Callable[[int], float]) -> li
     until the next one is certainly below a value that is reached: what is left out is not the largest.
     """
     best, asked = float(np.max(low, initial=0.0)), []
+    if best == np.inf:
+        # Nothing is larger, and the first stands for all.
+        first = int(np.argmax(low))
+        certain(first)
+        return [first]
     for i in np.argsort(-high, kind="stable"):
         if high[i] < best:
             break
@@ -310,6 +316,35 @@ def _concentrated(p: Floats, q: Floats, standard: Any) -> Sieved:
     return _open(low, high, endless)
 
 
+def _mean_concentrated(p: Floats, q: Floats, standard: Any) -> Sieved:
+    loss, error, endless = _losses(p, q)
+    if standard.mu is not None:
+        return np.zeros(len(p)), np.full(len(p), np.inf)
+    here = p > 0
+    off = 2 * error.max(axis=1) + _U * (p.shape[1] + 4) * np.abs(loss).max(axis=1)
+    mean = (p * loss).sum(axis=1)
+    centred = np.where(here, loss - mean[:, None], 0.0)
+    reach = centred.max(axis=1) - centred.min(axis=1)
+    variance = (p * centred**2).sum(axis=1)
+    slack = (p.shape[1] + 16) * 4 * _U * variance + 2 * off * reach + off * off
+    low = variance - slack
+    high = np.zeros(len(p))
+    for sign in (1.0, -1.0):
+        before = 0.0
+        top = (sign * centred).max(axis=1) + off
+        for size in _SCALES:
+            below, above = _cumulant(p, sign * centred, float(size))
+            below, above = below - size * off, above + size * off
+            low = np.maximum(low, 2 * below / size**2 * (1 - 16 * _U))
+            # The cumulant rises with λ; below the first λ it is at most V·e^{λR}·λ²/2.
+            step = 2 * above / before**2 if before else (variance + slack) * np.exp(size * (reach + off)) * (1 + 1e-12)
+            high = np.maximum(high, step * (1 + 16 * _U))
+            before = float(size)
+        high = np.maximum(high, 2 * top / before * (1 + 16 * _U))
+    return _open(np.sqrt(np.maximum(low, 0.0)) * (1 - 4 * _U), np.sqrt(np.maximum(high, 0.0)) * (1 + 4 * _U), endless)
+
+
+SIEVES["mean-concentrated"] = _mean_concentrated
 SIEVES["probabilistic"] = _probabilistic
 SIEVES["range-bounded"] = _range
 SIEVES["concentrated"] = _concentrated

@@ -105,8 +105,8 @@ class Probabilistic(_Factor):
 class Relaxed(_Factor):
     """Relaxed (ε, δ_a, δ_p): outside a set of outputs of probability δ_p, (ε, δ_a) holds, both ways.
 
-    delta: δ_a, a rational in [0, 1). outside: δ_p, a rational in [0, 1). Which outputs are given up is a knapsack; it is
-    solved exactly while few subsets are undominated, and enclosed by its relaxation beyond (tails.md).
+    delta: δ_a, a rational in [0, 1). outside: δ_p, a rational in [0, 1). Which outputs are given up is a knapsack;
+    it is solved exactly while few subsets are feasible, and enclosed beyond (tails.md).
     """
 
     delta: Fraction
@@ -135,9 +135,7 @@ class Relaxed(_Factor):
         key, event = given
         return Found.of(FOREVER, event) if key is None else Found.of(_log(key), event, key)
 
-    def _smallest(
-        self, p: Sequence[Fraction], q: Sequence[Fraction]
-    ) -> tuple[Fraction | None, tuple[int, ...]] | None:
+    def _smallest(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]] | None:
         """The smallest factor over all sets that may be given up; None where there are too many."""
         order = by_ratio(p, q)
         worst = [i for i in order if p[i] > q[i]]
@@ -162,15 +160,16 @@ class Relaxed(_Factor):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}, outside = {shown(self.outside)}: except for outputs that "
-            f"come with probability at most {shown(self.outside)}, the probability of any event grows to at most "
+            f"ε = {shown(intensity)}, δ = {shown(self.delta)}, outside = {shown(self.outside)}: except for outputs "
+            f"that come with probability at most {shown(self.outside)}, the probability of any event grows to at most "
             f"{times(intensity)} times what it was, plus {shown(self.delta)}, when the data change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
         return (
-            rf"\exists B: P(B) \le \delta_p,\ P(S \setminus B) \le e^{{\varepsilon}}\,P'(S \setminus B) + \delta_a, \quad "
-            rf"{self._stated(intensity)},\ \delta_a = {latex_number(self.delta)},\ \delta_p = {latex_number(self.outside)}"
+            rf"\exists B: P(B) \le \delta_p,\ P(S \setminus B) \le e^{{\varepsilon}}\,P'(S \setminus B) + \delta_a, "
+            rf"\quad {self._stated(intensity)},\ \delta_a = {latex_number(self.delta)},\ "
+            rf"\delta_p = {latex_number(self.outside)}"
         )
 
 
@@ -217,6 +216,6 @@ class RangeBounded(_Factor):
         )
 
     def latex(self, intensity: Exact) -> str:
-        return rf"\max \ln\tfrac{{P}}{{P'}} - \min \ln\tfrac{{P}}{{P'}} \le \varepsilon, \quad {self._stated(intensity)}"
-
-
+        return (
+            rf"\max \ln\tfrac{{P}}{{P'}} - \min \ln\tfrac{{P}}{{P'}} \le \varepsilon, \quad {self._stated(intensity)}"
+        )

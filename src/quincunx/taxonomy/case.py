@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from quincunx.numbers import precision
+from quincunx.numbers import Ball, precision
 from quincunx.spec import sieve
 from quincunx.spec.base import Standard
 from quincunx.spec.measure import Found
@@ -49,16 +49,11 @@ def measured(standard: Standard, case: Case) -> tuple[Value, Found]:
     """The measure of one case in one direction, divided by its distance."""
     with precision(256):
         if case.p == case.q:
-            found = Found.of((_zero(), _zero()), (), None)
-            return Value.of(Fraction(0)), found
+            return Value.of(Fraction(0)), Found.of((Ball(0), Ball(0)), (), None)
         found = standard._found(case.p, case.q, True)
         if found.key is not None:
             return Value.of(standard._from_key(found.key)).over(case.distance), found
         return Value.between(found.lower, found.upper).over(case.distance), found
-
-
-def _zero() -> sieve.Ball:
-    return sieve.Ball(0)
 
 
 def floats(cases: Sequence[Case]) -> tuple[sieve.Floats, list[tuple[int, int]]] | None:
@@ -70,7 +65,10 @@ def floats(cases: Sequence[Case]) -> tuple[sieve.Floats, list[tuple[int, int]]] 
             if id(law) not in place:
                 place[id(law)] = len(laws)
                 laws.append(law)
-    rounded = sieve.rounded(laws) if laws else None
+    # Laws on different things are filled up with impossible outputs, which change no measure.
+    width = max(map(len, laws), default=0)
+    padded = [law if len(law) == width else law + (Fraction(0),) * (width - len(law)) for law in laws]
+    rounded = sieve.rounded(padded) if laws else None
     return None if rounded is None else (rounded, [(place[id(case.p)], place[id(case.q)]) for case in cases])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 from quincunx.numbers import positive_integer, probability
@@ -68,9 +68,9 @@ def independent(values: Mapping[str, Fraction], people: int) -> dict[str, Fracti
     return found
 
 
-def random_law(dice: random.Random, outputs: Sequence[str]) -> dict[str, object]:
-    """A law with zeros, equal entries, a certain output, or entries of very different size."""
-    kind = dice.randrange(5)
+def random_law(dice: random.Random, outputs: Sequence[str], *, zeros: bool = True) -> dict[str, object]:
+    """A law with equal entries or entries of very different size; with `zeros`, also a certain output and zeros."""
+    kind = dice.randrange(5) if zeros else dice.choice((2, 3, 4))
     if kind == 0:
         sure = dice.choice(list(outputs))
         return {o: Fraction(int(o == sure)) for o in outputs}
@@ -92,11 +92,18 @@ def near_law(dice: random.Random, law: Mapping[str, object]) -> dict[str, object
 
 
 def random_world(
-    dice: random.Random, *, values: int = 2, people: int = 2, outputs: int = 3, absent: bool = True, near: bool = True
+    dice: random.Random,
+    *,
+    values: int = 2,
+    people: int = 2,
+    outputs: int = 3,
+    absent: bool = True,
+    near: bool = True,
+    zeros: bool = True,
 ) -> World:
     """A random world with every part that a definition may need.
 
-    Laws have zeros, certain outputs, exact ties (some datasets share a law) and near-ties at 1e-16; priors have full
+    With `zeros` laws have zeros and certain outputs; always exact ties (some datasets share a law) and, with `near`, near-ties at 1e-16; priors have full
     support or not, and depend across records or not.
     """
     letters, labels = [chr(97 + i) for i in range(values)], [f"o{i}" for i in range(outputs)]
@@ -107,17 +114,17 @@ def random_world(
         found = dict(dice.choice(drawn)) if kind == 0 else None
         if kind == 1 and near:
             found = near_law(dice, dice.choice(drawn))
-        drawn.append(found or random_law(dice, labels))
+        drawn.append(found or random_law(dice, labels, zeros=zeros))
         return drawn[-1]
 
     world = over(letters, people, law, absent=absent)
     names = list(world.datasets)
-    parts = _parts(dice, world, names, letters)
+    parts = _parts(dice, world, names, letters, zeros)
     rows: dict[str, object] = {x: dict(zip(world.outputs, row, strict=True)) for x, row in world.laws.items()}
     return build({"datasets": {x: list(r) for x, r in world.datasets.items()}, "laws": rows, **parts}, {})
 
 
-def _parts(dice: random.Random, world: World, names: list[str], letters: list[str]) -> dict[str, object]:
+def _parts(dice: random.Random, world: World, names: list[str], letters: list[str], zeros: bool) -> dict[str, object]:
     n, outputs = world.people, world.outputs
 
     def prior(choices: Sequence[int]) -> dict[str, Fraction]:
@@ -126,7 +133,7 @@ def _parts(dice: random.Random, world: World, names: list[str], letters: list[st
         return {x: Fraction(w, sum(weights)) for x, w in zip(names, weights, strict=True)}
 
     def kernel(labels: Sequence[str]) -> dict[str, dict[str, object]]:
-        return {x: random_law(dice, labels) for x in names}
+        return {x: random_law(dice, labels, zeros=zeros) for x in names}
 
     full = [x for x, records in world.datasets.items() if None not in records]
     uniform = {x: Fraction(int(x in full), len(full)) for x in names}
@@ -136,7 +143,7 @@ def _parts(dice: random.Random, world: World, names: list[str], letters: list[st
     return {
         "neighbours": chosen,
         "sensitive": [dice.choice(letters)],
-        "policy": [[a, b] for a, b in zip(letters, letters[1:], strict=False)] or [[letters[0], letters[0]]],
+        "policy": [[a, b] for a, b in pairwise(letters)] or [[letters[0], letters[0]]],
         "distance": [{"between": pair, "distance": dice.choice(numbers)} for pair in pairs],
         "levels": {str(i): dice.choice(numbers) for i in range(n)},
         "priors": {"even": uniform, "full": prior((1, 2, 3)), "some": prior((0, 0, 1, 2))},
@@ -147,7 +154,7 @@ def _parts(dice: random.Random, world: World, names: list[str], letters: list[st
         "secrets": [[dice.sample(names, 2), dice.sample(names, 2)] for _ in range(3)],
         "aggregate": kernel(["s", "t"]),
         "coupled": {"one": {"aggregate": kernel(["s", "t"]), "private": {x: dice.choice("pq") for x in names}}},
-        "leakage": {x: {o: random_law(dice, ["l", "m"]) for o in outputs} for x in names},
+        "leakage": {x: {o: random_law(dice, ["l", "m"], zeros=zeros) for o in outputs} for x in names},
         "background": kernel(["b", "c"]),
         "persons": [{"person": f"p{i // 2}", "element": f"e{i % 2}"} for i in range(n)],
         "sampling": dice.choice([Fraction(1, 2), Fraction(1, 10), Fraction(1)]),

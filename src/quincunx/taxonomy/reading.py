@@ -138,7 +138,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """A hint with the most similar name."""
     known = list(names)
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-    return f"Did you mean {close[0]!r}? Known: {', '.join(known[:8])}{', …' if len(known) > 8 else ''}." if close else ""
+    return (
+        f"Did you mean {close[0]!r}? Known: {', '.join(known[:8])}{', …' if len(known) > 8 else ''}." if close else ""
+    )
 
 
 def _kind(value: object) -> str:
@@ -192,7 +194,7 @@ def _datasets(parts: Mapping[str, Place], laws: Mapping[str, Law]) -> dict[str, 
     if "datasets" not in parts:
         return {name: (name,) for name in laws}
     rows = {name: [_record(each) for each in place.items(0)] for name, place in parts["datasets"].members()}
-    longest = max(max(map(len, rows.values())), 1)
+    longest = max(1, *map(len, rows.values()))
     found: dict[str, Dataset] = {}
     seen: dict[Dataset, str] = {}
     for name, place in parts["datasets"].members():
@@ -272,7 +274,9 @@ def _priors(place: Place, d: Mapping[str, Dataset], _o: object, _n: int) -> dict
     return found
 
 
-def _secrets(place: Place, d: Mapping[str, Dataset], _o: object, _n: int) -> list[tuple[frozenset[str], frozenset[str]]]:
+def _secrets(
+    place: Place, d: Mapping[str, Dataset], _o: object, _n: int
+) -> list[tuple[frozenset[str], frozenset[str]]]:
     sides = [[frozenset(x.known(d, "dataset") for x in side.items()) for side in each.pair()] for each in place.items()]
     return [(a, b) for a, b in sides]
 

@@ -102,7 +102,11 @@ def above(one: Value, other: Value) -> bool:
 
 def sorted_values(values: list[Value]) -> list[Value]:
     """In increasing order."""
-    return sorted(values, key=cmp_to_key(lambda a, b: 1 if above(a, b) else -1 if above(b, a) else 0))
+
+    def order(a: Value, b: Value) -> int:
+        return 1 if above(a, b) else -1 if above(b, a) else 0
+
+    return sorted(values, key=cmp_to_key(order))
 
 
 def joined(values: list[Value], place: int) -> Value:

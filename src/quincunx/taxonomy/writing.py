@@ -58,7 +58,8 @@ def _measured(value: Mapping[tuple[str, str], Fraction]) -> object:
 
 def _views(value: Mapping[str, Mapping[str, Law]]) -> object:
     return {
-        client: {x: {str(i): str(p) for i, p in enumerate(law)} for x, law in laws.items()} for client, laws in value.items()
+        client: {x: {str(i): str(p) for i, p in enumerate(law)} for x, law in laws.items()}
+        for client, laws in value.items()
     }
 
 
