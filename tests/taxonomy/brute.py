@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from itertools import chain, combinations, product
 
 import numpy as np
@@ -19,9 +19,10 @@ from quincunx.taxonomy import World
 F = Fraction
 Law = Sequence[Fraction]
 Laws = list[tuple[Law, Law]]
+NONE = F(0)
 
 
-@lru_cache(maxsize=None)
+@cache
 def events(size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(chain.from_iterable(combinations(range(size), r) for r in range(1, size + 1)))
 
@@ -30,7 +31,7 @@ def mass(law: Law, event: Sequence[int]) -> Fraction:
     return sum((law[i] for i in event), F(0))
 
 
-def factor(pairs: Laws, delta: Fraction = F(0)) -> Fraction | None:
+def factor(pairs: Laws, delta: Fraction = NONE) -> Fraction | None:
     """The smallest t ≥ 1 with P(S) ≤ t·Q(S) + δ for all pairs and events."""
     best = F(1)
     for p, q in pairs:
@@ -86,10 +87,11 @@ def _log(a: Fraction, b: Fraction) -> float:
 
 def cumulant(p: Law, q: Law, t: float, shift: float = 0.0) -> float:
     """ln E_P e^{t(L − shift)} in floats, accurate near 0."""
-    total = math.fsum(
-        number(a) * math.expm1(min(t * (_log(a, b) - shift), 700.0)) for a, b in zip(p, q, strict=True) if a
-    )
-    return math.log1p(total)
+    powers = [(number(a), t * (_log(a, b) - shift)) for a, b in zip(p, q, strict=True) if a]
+    top = max(x for _, x in powers)
+    if abs(top) > 1 or min(x for _, x in powers) < -1:
+        return top + math.log(math.fsum(a * math.exp(x - top) for a, x in powers))
+    return math.log1p(math.fsum(a * math.expm1(x) for a, x in powers))
 
 
 def renyi(p: Law, q: Law, alpha: float) -> float:
@@ -180,7 +182,7 @@ def unbounded(world: World) -> list[tuple[str, str]]:
 
 
 def all_pairs(world: World) -> list[tuple[str, str]]:
-    return related(world, lambda c: True)
+    return related(world, bool)
 
 
 # ——— drawing ———
@@ -233,7 +235,7 @@ def redraws(world: World, weights: dict[str, Fraction]) -> Iterator[tuple[str, s
 
 
 def feasible(t: float, rows: list[dict[str, Fraction]], targets: list[Law], delta: float) -> bool:
-    """Is there a simulator (a law for each label) with P ≈ Σ w·Sim up to (ln t, δ)? One program with slack variables."""
+    """Is there a simulator (a law for each label) with P ≈ Σ w·Sim up to (ln t, δ)? One program with slacks."""
     labels = sorted({label for row in rows for label in row})
     k, m = len(targets[0]), len(targets)
     sims, slack = len(labels) * k, 2 * m * k

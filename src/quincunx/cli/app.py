@@ -22,6 +22,7 @@ from quincunx.cli import (
     spec,
     sql,
     swap,
+    taxonomy,
 )
 
 app = typer.Typer(
@@ -49,6 +50,7 @@ app.command("release")(release.release)
 app.add_typer(spec.app, name="spec")
 app.command("sql")(sql.sql)
 app.command("swap")(swap.swap)
+app.add_typer(taxonomy.app, name="taxonomy")
 
 
 def main() -> None:

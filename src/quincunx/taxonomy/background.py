@@ -208,7 +208,9 @@ class PartialKnowledge(Background):
                 # Definition 29 sets the loss to 0 where the leak alone decides, so that part is compared with itself.
                 p = tuple(one[c][0] * x for c in labels if c in one for x in one[c][1])
                 q = tuple(one[c][0] * x for c in labels if c in one for x in (two if c in two else one)[c][1])
-                found.append(Case(p=p, q=q, first=f"{said_[0]}, with what leaked", second=said_[1], position=position))
+                names = tuple(f"{o} and {c} leaked" for c in labels if c in one for o in world.outputs)
+                said_[0] += ", with what leaked"
+                found.append(Case(p=p, q=q, first=said_[0], second=said_[1], position=position, labels=names))
         return found
 
     def phrase(self) -> str:

@@ -23,6 +23,7 @@ class Case:
 
     first, second: what each assumes, for people. x, y: the datasets, where each law is one dataset's. position: the
     record in which they differ, where it is one. distance: how far apart they count as. weight: of a random case.
+    labels: what the laws are laws of, where it is not the output alone.
     """
 
     p: Law
@@ -34,6 +35,7 @@ class Case:
     position: int | None = None
     distance: Fraction = Fraction(1)
     weight: Fraction = Fraction(1)
+    labels: tuple[str, ...] | None = None
 
     def witness(self, event: Sequence[int], outputs: Sequence[Hashable]) -> Witness:
         """The event and its probability under both laws."""
@@ -75,9 +77,15 @@ def floats(cases: Sequence[Case]) -> tuple[sieve.Floats, list[tuple[int, int]]] 
 def worst(standard: Standard, cases: Sequence[Case]) -> tuple[Value, int, Found]:
     """The largest measure over distance, the case that has it, and its event. `cases` is not empty."""
     known: dict[int, tuple[Value, Found]] = {}
+    # Ties are common, and what is equal is measured once.
+    seen: dict[tuple[Law, Law, Fraction], tuple[Value, Found]] = {}
 
     def certain(i: int) -> float:
-        known[i] = measured(standard, cases[i])
+        case = cases[i]
+        key = (case.p, case.q, case.distance)
+        if key not in seen:
+            seen[key] = measured(standard, case)
+        known[i] = seen[key]
         return known[i][0].bounds[0]
 
     kept = list(range(len(cases)))

@@ -103,8 +103,8 @@ def random_world(
 ) -> World:
     """A random world with every part that a definition may need.
 
-    With `zeros` laws have zeros and certain outputs; always exact ties (some datasets share a law) and, with `near`, near-ties at 1e-16; priors have full
-    support or not, and depend across records or not.
+    With `zeros` laws have zeros and certain outputs; always exact ties (some datasets share a law) and, with `near`,
+    near-ties at 1e-16; priors have full support or not, and depend across records or not.
     """
     letters, labels = [chr(97 + i) for i in range(values)], [f"o{i}" for i in range(outputs)]
     drawn: list[dict[str, object]] = []

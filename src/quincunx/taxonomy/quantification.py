@@ -58,6 +58,8 @@ def one_number(
 
 def labels_of(case: Case, world: World) -> Sequence[object]:
     """The outputs by name, or by number where the law is of something else."""
+    if case.labels is not None:
+        return case.labels
     return world.outputs if len(case.p) == len(world.outputs) else range(len(case.p))
 
 
@@ -440,6 +442,19 @@ class RangeBounded(Quantification):
 
     def standard(self, world: World) -> Standard:  # noqa: ARG002
         return Range()
+
+    def answer(self, cases: Sequence[Case], world: World) -> Answer:
+        found = Quantification.answer(self, cases, world)
+        if found.witness is None:
+            return found
+        # The event of a range is its two extreme outputs, each with its own pair of probabilities.
+        _, place, reached = worst(Range(), cases)
+        case, names = cases[place], tuple(labels_of(cases[place], world))
+        each = [
+            f"{names[i]} has probability {case.p[i]} given {case.first} and {case.q[i]} given {case.second}"
+            for i in reached.event
+        ]
+        return replace(found, witness=replace(found.witness, words="; ".join(each)))
 
     def phrase(self) -> str:
         return "in the range of the loss"

@@ -244,8 +244,9 @@ class OtherRecord(_Drawn):
             p = tuple(w / total * a for _, w in others for a in world.laws[x])
             q = tuple(w / total * a for y, w in others for a in world.laws[y])
             texts = f"dataset {x}", f"dataset {x} with record {i} drawn anew"
-            yield Case(p=p, q=q, first=texts[0], second=texts[1], x=x, position=i)
-            yield Case(p=q, q=p, first=texts[1], second=texts[0], x=x, position=i)
+            labels = tuple(f"{o} beside {y}" for y, _ in others for o in world.outputs)
+            yield Case(p=p, q=q, first=texts[0], second=texts[1], x=x, position=i, labels=labels)
+            yield Case(p=q, q=p, first=texts[1], second=texts[0], x=x, position=i, labels=labels)
 
     def phrase(self) -> str:
         return "for every input, against a randomly drawn record"

@@ -81,6 +81,11 @@ class Subspace(Relativisation):
             found[x] = tuple(mass[label] for label in labels)
         return found
 
+    def split(self, cases: Sequence[Case], world: World) -> Sequence[Case]:
+        image = cast("Mapping[str, str]", world.needed("projection", "subspace DP"))
+        labels = tuple(dict.fromkeys(image[o] for o in world.outputs))
+        return [replace(case, labels=labels) for case in cases]
+
     def phrase(self) -> str:
         return "unable, from the protected part of the output,"
 
