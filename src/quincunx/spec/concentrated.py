@@ -30,6 +30,8 @@ from quincunx.spec.measure import Found, likelier
 from quincunx.spec.wording import latex_number, shown
 
 _TOLERANCE: Final = Ball(1) + Ball(1) / 10**6
+# Around a mean the bound of an interval is coarser, and a hundred-thousandth is enough.
+_LOOSE: Final = Ball(1) + Ball(1) / 10**5
 _MOST_EVALUATIONS: Final = 1_000
 
 
@@ -39,11 +41,13 @@ def climb(
     near: Callable[[float], Ball],
     start: Ball,
     end: float,
+    enough: Ball = _TOLERANCE,
 ) -> Bounds:
     """Branch and bound: the supremum over 0 < t ≤ end of a function, between a lower and an upper end.
 
     value(t): (its ball, the convex function behind it). above(a, b, at): an upper bound on [a, b], a > 0, from the
-    convex function's values. near(b): an upper bound on (0, b]. start: a lower bound to begin with.
+    convex function's values. near(b): an upper bound on (0, b]. start: a lower bound to begin with. enough: the factor
+    between the two ends at which to stop.
     """
     here, at = {}, {}
     best = start
@@ -58,7 +62,7 @@ def climb(
 
     look(end)
     heap = [(-bound(0.0, end), 0.0, end)]
-    while len(at) < _MOST_EVALUATIONS and -heap[0][0] > float_above(best * _TOLERANCE):
+    while len(at) < _MOST_EVALUATIONS and -heap[0][0] > float_above(best * enough):
         _, a, b = heapq.heappop(heap)
         cut = (
             (b / 16 if b <= 1 else min(1.0, b / 4))
@@ -162,7 +166,7 @@ def around_the_mean(p: Sequence[Number], q: Sequence[Number]) -> Bounds:
         def near(b: float, width: Ball = top - low) -> Ball:
             return (variance * (Ball(b) * width).exp()).upper()
 
-        low_end, high_end = climb(value, _parabola, near, best, end)
+        low_end, high_end = climb(value, _parabola, near, best, end, _LOOSE)
         best, high = raised(best, low_end), larger([high_end], floor=high)
     return best, larger([best], floor=high)
 

@@ -33,6 +33,7 @@ _CHUNK: Final = 1 << 19
 _STEPS: Final = 64
 _ORDERS: Final = 1.08 ** np.arange(1, 96)
 _SCALES: Final = 2.0**-8 * 1.1 ** np.arange(0, 150)
+_FINE_SCALES: Final = 2.0**-10 * 1.01 ** np.arange(0, 1600)
 
 
 def rounded(laws: Sequence[Sequence[Number]]) -> Floats | None:
@@ -317,33 +318,55 @@ def _concentrated(p: Floats, q: Floats, standard: Any) -> Sieved:
 
 
 def _mean_concentrated(p: Floats, q: Floats, standard: Any) -> Sieved:
-    loss, error, endless = _losses(p, q)
+    _, _, endless = _losses(p, q)
     if standard.mu is not None:
         return np.zeros(len(p)), np.full(len(p), np.inf)
-    here = p > 0
+    low, high = _around_mean(p, q, _SCALES)
+    if not endless.any():
+        # A finer grid for those that could be the largest.
+        left = high >= low.max(initial=0.0)
+        finer = _around_mean(p[left], q[left], _FINE_SCALES)
+        low[left], high[left] = np.maximum(low[left], finer[0]), np.minimum(high[left], finer[1])
+    return _open(np.sqrt(low) * (1 - 4 * _U), np.sqrt(high) * (1 + 4 * _U), endless)
+
+
+def _around_mean(p: Floats, q: Floats, scales: NDArray[np.floating[Any]]) -> Sieved:
+    """Bounds of τ²: at the λ of a grid from below, between them from above."""
+    loss, error, _ = _losses(p, q)
     off = 2 * error.max(axis=1) + _U * (p.shape[1] + 4) * np.abs(loss).max(axis=1)
     mean = (p * loss).sum(axis=1)
-    centred = np.where(here, loss - mean[:, None], 0.0)
+    centred = np.where(p > 0, loss - mean[:, None], 0.0)
     reach = centred.max(axis=1) - centred.min(axis=1)
     variance = (p * centred**2).sum(axis=1)
     slack = (p.shape[1] + 16) * 4 * _U * variance + 2 * off * reach + off * off
-    low = variance - slack
-    high = np.zeros(len(p))
+    low, high = variance - slack, np.zeros(len(p))
     for sign in (1.0, -1.0):
         before = 0.0
-        top = (sign * centred).max(axis=1) + off
-        for size in _SCALES:
+        for size in scales:
             below, above = _cumulant(p, sign * centred, float(size))
-            below, above = below - size * off, above + size * off
-            low = np.maximum(low, 2 * below / size**2 * (1 - 16 * _U))
+            low = np.maximum(low, 2 * (below - size * off) / size**2 * (1 - 16 * _U))
             # The cumulant rises with λ; below the first λ it is at most V·e^{λR}·λ²/2.
-            step = 2 * above / before**2 if before else (variance + slack) * np.exp(size * (reach + off)) * (1 + 1e-12)
+            first = (variance + slack) * np.exp(size * (reach + off)) * (1 + 1e-12)
+            step = 2 * (above + size * off) / before**2 if before else first
             high = np.maximum(high, step * (1 + 16 * _U))
             before = float(size)
+        top = (sign * centred).max(axis=1) + off
         high = np.maximum(high, 2 * top / before * (1 + 16 * _U))
-    return _open(np.sqrt(np.maximum(low, 0.0)) * (1 - 4 * _U), np.sqrt(np.maximum(high, 0.0)) * (1 + 4 * _U), endless)
+    return np.maximum(low, 0.0), np.maximum(high, 0.0)
 
 
+def _relaxed(p: Floats, q: Floats, standard: Any) -> Sieved:
+    # (ε, δ_a + δ_p) is weaker, and (ε, δ_a) stronger: tails.md.
+    total = min(standard.delta + standard.outside, Fraction(1))
+    return _approximate(p, q, _Delta(total))[0], _approximate(p, q, _Delta(standard.delta))[1]
+
+
+class _Delta:
+    def __init__(self, delta: Fraction) -> None:
+        self.delta = delta
+
+
+SIEVES["relaxed"] = _relaxed
 SIEVES["mean-concentrated"] = _mean_concentrated
 SIEVES["probabilistic"] = _probabilistic
 SIEVES["range-bounded"] = _range

@@ -8,8 +8,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, Final
 
+import numpy as np
+
 from quincunx.errors import SpecificationError
 from quincunx.numbers import delta_parameter, non_negative, positive_integer, rational
+from quincunx.spec import sieve
 from quincunx.spec import standard as standards
 from quincunx.spec.base import Standard
 from quincunx.spec.concentrated import Concentrated
@@ -20,9 +23,9 @@ from quincunx.spec.tails import RangeBounded as Range
 from quincunx.spec.tails import Relaxed as Both
 from quincunx.taxonomy import fronts
 from quincunx.taxonomy.answer import Answer
-from quincunx.taxonomy.case import Case, worst
+from quincunx.taxonomy.case import Case, floats, worst
 from quincunx.taxonomy.choice import Choice, tex
-from quincunx.taxonomy.value import Value
+from quincunx.taxonomy.value import ZERO, Value, above, joined
 from quincunx.taxonomy.world import World
 
 EMPTY: Final = "nothing is compared in this world"
@@ -292,25 +295,37 @@ class ZeroConcentrated(Quantification):
 
 
 def symmetric(standard: Standard, cases: Sequence[Case], world: World, symbol: str) -> Answer:
-    """The largest `least` of the standard over unordered cases."""
-    from quincunx.taxonomy.value import ZERO, above, joined
-
-    seen: set[frozenset[int]] = set()
-    kept, values, events = [], [], []
+    """The largest `least` of approximate concentration over unordered cases, which is at most that of ZCDP."""
+    firsts: dict[frozenset[int], Case] = {}
     for case in cases:
-        ends = frozenset((id(case.p), id(case.q)))
-        if ends in seen:
-            continue
-        seen.add(ends)
-        least = standard.least(case.p, case.q)
-        kept.append(case)
-        values.append(Value.of(least.exact) if least.exact is not None else Value.between(least.lower, least.upper))
-        events.append(least.event if not least.swapped else ())
-    best = 0
-    for i, value in enumerate(values):
-        best = i if above(value, values[best]) else best
-    value = joined(values, best) if values else ZERO
-    witness = kept[best].witness(events[best], tuple(labels_of(kept[best], world))) if kept and events[best] else None
+        firsts.setdefault(frozenset((id(case.p), id(case.q))), case)
+    kept = list(firsts.values())
+    known: dict[int, tuple[Value, tuple[int, ...]]] = {}
+
+    def certain(i: int) -> float:
+        least = standard.least(kept[i].p, kept[i].q)
+        value = Value.of(least.exact) if least.exact is not None else Value.between(least.lower, least.upper)
+        known[i] = value, () if least.swapped else least.event
+        return value.bounds[0]
+
+    both = [*kept, *(replace(case, p=case.q, q=case.p) for case in kept)]
+    table = floats(both) if len(kept) > 1 else None
+    bounds = None if table is None else sieve.bounds(standards.ZCDP(), *table)
+    if bounds is None:
+        asked = list(range(len(kept)))
+        for i in asked:
+            certain(i)
+    else:
+        high = np.maximum(bounds[1][: len(kept)], bounds[1][len(kept) :])
+        asked = sieve.contenders(np.zeros(len(kept)), high, certain)
+    if not asked:
+        return Answer(shape="number", symbol=symbol, values={symbol: ZERO}, note=EMPTY)
+    best = asked[0]
+    for i in asked[1:]:
+        best = i if above(known[i][0], known[best][0]) else best
+    value = joined([known[i][0] for i in asked], asked.index(best))
+    event, labels = known[best][1], tuple(labels_of(kept[best], world))
+    witness = kept[best].witness(event, labels) if event else None
     return Answer(shape="number", symbol=symbol, values={symbol: value}, witness=witness, compared=len(cases))
 
 

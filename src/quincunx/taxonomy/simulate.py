@@ -61,7 +61,7 @@ def least_factor(
     used = bounds(starts[0], Fraction(2))
     low, trial = Fraction(1), best[0] if best is not None else Fraction(int(_HUGE))
     stuck = 0
-    for round_ in range(_ROUNDS):
+    for _ in range(_ROUNDS):
         if best is not None and best[0] <= low * (1 + _CLOSE):
             break
         found, refuted = _at(trial, labels, outputs, used, bounds, factor, forbidden)
@@ -75,12 +75,12 @@ def least_factor(
         stuck = 0 if higher or better else stuck + 1
         if stuck == len(_TRIALS):
             break
-        # By turns: the program at the best factor so far may find a better simulator at once; halving always ends. A
-        # simulator just below t may be the best of all, so look a little below it.
+        # The program at the best factor so far may find a better simulator at once; where that is slow, halve what is
+        # open. A simulator just below t may be the best of all, so in the end look a little below it.
         near = best[0] * (1 - _CLOSE / 2)
-        close = better and near > low and best[0] > trial * (1 - 1000 * _CLOSE)
-        share = _TRIALS[stuck] if stuck or round_ % 2 else 1.0
-        trial = near if close else _between(low, best[0], share)
+        fast = better and best[0] < trial * Fraction(9, 10)
+        close = better and low < near and best[0] < low * (1 + 20 * _CLOSE)
+        trial = near if close else best[0] if fast else _between(low, best[0], _TRIALS[stuck])
     return Found(lower=low, upper=None if best is None else best[0], simulator=None if best is None else best[1])
 
 
@@ -170,14 +170,18 @@ def _solve(
     place = {label: i * outputs for i, label in enumerate(labels)}
     size = len(labels) * outputs
     starts, index, value, upper = [0], [], [], []
+    scales = []
     for bound in used:
+        # Sides are compared relative to their own size: rare outputs count as much as common ones.
+        own = abs(float(bound.constant)) + abs(float(bound.growing))
+        scales.append(1 / max(own or max(abs(float(c)) + abs(float(d)) for c, d in bound.entries.values()), 1e-6))
         for (label, o), (c, d) in bound.entries.items():
             index.append(place[label] + o)
-            value.append(float(c) + t * float(d))
+            value.append((float(c) + t * float(d)) * scales[-1])
         index.append(size)
         value.append(-1.0)
         starts.append(len(index))
-        upper.append(-(float(bound.constant) + t * float(bound.growing)))
+        upper.append(-(float(bound.constant) + t * float(bound.growing)) * scales[-1])
     lower = [-highspy.kHighsInf] * len(used)
     for label in labels:
         index += [place[label] + o for o in range(outputs)]
@@ -189,7 +193,7 @@ def _solve(
     lp.num_col_, lp.num_row_ = size + 1, len(upper)
     lp.col_cost_ = [0.0] * size + [1.0]
     # Without any bound yet the side would fall for ever.
-    lp.col_lower_ = [0.0] * size + [-1.0]
+    lp.col_lower_ = [0.0] * size + [-1e6]
     lp.col_upper_ = [0.0 if (label, o) in forbidden else 1.0 for label in labels for o in range(outputs)]
     lp.col_upper_ = [*lp.col_upper_, highspy.kHighsInf]
     lp.row_lower_, lp.row_upper_ = lower, upper
@@ -205,7 +209,7 @@ def _solve(
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise VerificationError("the program of a simulator was not solved", where="simulate")
     solution = model.getSolution()
-    prices = [-float(x) for x in list(solution.row_dual)[: len(used)]]
+    prices = [-float(x) * scale for x, scale in zip(list(solution.row_dual), scales, strict=False)]
     return [float(x) for x in list(solution.col_value)[:size]], prices, float(solution.col_value[size])
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
+from quincunx.errors import WorldError
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Law
@@ -14,6 +16,7 @@ from quincunx.taxonomy.value import INFINITE, Value
 from quincunx.taxonomy.world import Coupling, World
 
 _ZERO = Fraction(0)
+MOST_ENTRIES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +178,10 @@ def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
     labels = tuple(
         dict.fromkeys(label for _, c in couplings for law in c.aggregate.values() for label, w in law.items() if w)
     )
+    if len(labels) * size > MOST_ENTRIES:
+        got = f"{len(labels)} aggregates and {size} outputs"
+        hint = f"Beliefs are decided up to {MOST_ENTRIES:,} entries of a simulator."
+        raise WorldError("the simulator is too large", where="coupled", got=got, hint=hint)
     rows: list[tuple[int, Fraction, dict[str, Fraction], dict[str, Fraction]]] = []
     for _, weights in priors_of(world, "inference-based privacy").items():
         kept = [x for x in world.datasets if weights.get(x)]
