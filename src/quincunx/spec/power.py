@@ -36,17 +36,25 @@ class PowerDivergence(Standard):
             return Found.of(FOREVER, likelier(p, q))
         if exact:
             total = Fraction(0)
-            for a, b in zip(map(as_rational, p), map(as_rational, q), strict=True):
-                total += abs(a - b) ** self.k / b ** (self.k - 1) if b else a
+            for x, y in zip(map(as_rational, p), map(as_rational, q), strict=True):
+                total += abs(x - y) ** self.k / y ** (self.k - 1) if y else x
             if self.k == 1:
                 value = ball(total)
                 return Found.of((value.lower(), value.upper()), likelier(p, q), total)
             return Found.of(sharpened(lambda: enclosed(ball(total).root(self.k)), True), likelier(p, q))
-        parts = [
-            abs(ball(a) - ball(b)) ** self.k / ball(b) ** (self.k - 1) if not is_zero(b) else ball(a)
-            for a, b in zip(p, q, strict=True)
-        ]
-        return Found.of(enclosed(sum(parts, ZERO).nonnegative_part().root(self.k)), likelier(p, q))
+        parts = []
+        for a, b in zip(p, q, strict=True):
+            # Multiplied out: a general power of a ball around 0 would be undefined.
+            gap, term = abs(ball(a) - ball(b)), ball(a)
+            if not is_zero(b):
+                term = gap
+                for _ in range(self.k - 1):
+                    term = term * gap / ball(b)
+            parts.append(term)
+        # A root is taken of each end: that of a ball around 0 would be undefined.
+        low, high = enclosed(sum(parts, ZERO))
+        ends = low.root(self.k).lower() if low > 0 else ZERO, high.root(self.k).upper() if high.is_finite() else high
+        return Found.of(ends, likelier(p, q))
 
     def words(self, intensity: Exact) -> str:
         return (

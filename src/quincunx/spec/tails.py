@@ -9,16 +9,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cmp_to_key
 from typing import ClassVar, Final
 
 from quincunx.numbers import Ball, Exact, Log, ball, delta_parameter
 from quincunx.spec.base import Standard
-from quincunx.spec.divergence import FOREVER, INFINITE, Number, as_rational
-from quincunx.spec.measure import Found, epsilon
+from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
+from quincunx.spec.measure import Found, epsilon, likelier
 from quincunx.spec.wording import latex_number, shown, times
 
 # Beyond this many undominated subsets a knapsack is enclosed by its relaxation instead of solved.
 _MOST_SUBSETS: Final = 20_000
+
+
+def _ratio(a: Number, b: Number) -> tuple[Ball, Ball]:
+    """Ends of a/b; infinite above where b may be 0, and below where it is."""
+    top, bottom = ball(a), ball(b)
+    if bottom.is_zero():
+        return (INFINITE if top > 0 else ZERO), INFINITE
+    low = (top.lower() / bottom.upper()).lower()
+    return low, (top.upper() / bottom.lower()).upper() if bottom > 0 else INFINITE
+
+
+def _falling(ends: Sequence[Ball]) -> list[int]:
+    """Places by falling end points; floats would confuse those that are near."""
+
+    def order(i: int, j: int) -> int:
+        return -1 if ends[i] > ends[j] else 1 if ends[i] < ends[j] else 0
+
+    return sorted(range(len(ends)), key=cmp_to_key(order))
+
+
+def _smallest(ends: Sequence[Ball]) -> Ball:
+    return ends[_falling(ends)[-1]]
 
 
 def _log(key: Fraction) -> tuple[Ball, Ball]:
@@ -76,6 +99,23 @@ class Probabilistic(_Factor):
 
     def _mass(self) -> Fraction:
         return self.delta
+
+    def _loose(self, p: Sequence[Number], q: Sequence[Number]) -> Found:
+        """By the ratios' lower ends with masses' lower ends, and by their upper ends with upper ends."""
+        ratios = [_ratio(a, b) for a, b in zip(p, q, strict=True)]
+        found, event = [ZERO, ZERO], []
+        for side in (0, 1):
+            mass = ZERO
+            for i in _falling([r[side] for r in ratios]):
+                mass += ball(p[i]).upper() if side else ball(p[i]).lower()
+                event += [] if side else [i]
+                limit = ball(self.delta)
+                if (mass.upper() > limit.lower()) if side else (mass.lower() > limit.upper()):
+                    found[side] = ratios[i][side]
+                    break
+        low = found[0].log().lower() if found[0] > 1 and found[0].is_finite() else found[0] if found[0] > 1 else ZERO
+        high = INFINITE if not found[1].is_finite() else found[1].log().upper() if found[1] > 1 else ZERO
+        return Found(lower=low, upper=high, event=tuple(sorted(event)))
 
     def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]]:
         mass, event = Fraction(0), []
@@ -195,10 +235,19 @@ class RangeBounded(_Factor):
     symbol: ClassVar[str] = "ε"
 
     def _loose(self, p: Sequence[Number], q: Sequence[Number]) -> Found:
-        # Both directions of pure add up to the range; each alone is at most it.
-        ahead, back = epsilon(p, q, False, Fraction(0)), epsilon(q, p, False, Fraction(0))
-        total = ahead.upper + back.upper
-        return Found(lower=ahead.lower, upper=INFINITE if total.is_nan() else total.upper(), event=ahead.event)
+        pairs = [(a, b) for a, b in zip(p, q, strict=True) if not (is_zero(a) and is_zero(b))]
+        sure = [_ratio(a, b) for a, b in pairs if ball(a) > 0 and ball(b) > 0]
+        low = ZERO
+        if sure:
+            top, bottom = larger([r[0] for r in sure]), _smallest([r[1] for r in sure])
+            ratio = (top / bottom).lower()
+            low = ratio.log().lower() if ratio > 1 else ZERO
+        if any((is_zero(a) and ball(b) > 0) or (is_zero(b) and ball(a) > 0) for a, b in pairs):
+            return Found.of(FOREVER, likelier(p, q))
+        if len(sure) < len(pairs):
+            return Found(lower=low, upper=INFINITE, event=likelier(p, q))
+        wide = (larger([r[1] for r in sure]) / _smallest([r[0] for r in sure])).upper()
+        return Found(lower=low, upper=wide.log().upper() if wide > 1 else ZERO, event=likelier(p, q))
 
     def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]]:
         either = [i for i in range(len(p)) if p[i] or q[i]]
