@@ -33,6 +33,7 @@ _TOLERANCE: Final = Ball(1) + Ball(1) / 10**6
 # Around a mean the bound of an interval is coarser, and a hundred-thousandth is enough.
 _LOOSE: Final = Ball(1) + Ball(1) / 10**5
 _MOST_EVALUATIONS: Final = 1_000
+_FARTHEST: Final = 1e60
 
 
 def climb(
@@ -156,7 +157,12 @@ def around_the_mean(p: Sequence[Number], q: Sequence[Number]) -> Bounds:
         if not best > 0:
             return best, INFINITE if not top.is_finite() else larger([(top - low).upper() ** 2 / 4])
         end = float_above((2 * top / best).upper())
-        if not 0 < end < 1e15:
+        if end <= 0:
+            # Nothing is above the mean on this side, so its cumulant is at most 0.
+            continue
+        if not end < _FARTHEST:
+            # Hoeffding: a variable of range R is subgaussian with scale R/2.
+            high = larger([((top - low) ** 2 / 4).upper()], floor=high)
             continue
 
         def value(t: float, side: list[tuple[Ball, Ball]] = side) -> tuple[Ball, Ball]:
