@@ -37,8 +37,10 @@ def _likely(cases: Sequence[Case]) -> list[int]:
     hull = _hull([(Fraction(float(x)), Fraction(float(y))) for x, y in zip(grid, heights.max(axis=0), strict=True)])
     xs, ys = [float(x) for x, _ in hull], [float(y) for _, y in hull]
     top = np.interp(level, xs, ys)
-    start = (power[:, :1] * 0 + np.where(level == 0, power, 0).max(axis=1, keepdims=True))[:, 0]
-    return [int(i) for i in range(len(cases)) if (power[i] - top[i]).max() > -_NEAR or start[i] > ys[0] - _NEAR]
+    # What only the first law can give lifts the curve at level 0, where levels of the grid do not look.
+    start = np.where(level == 0, power, 0.0).max(axis=1)
+    kept = ((power - top).max(axis=1) > -_NEAR) | ((start > 0) & (start > ys[0] - _NEAR))
+    return [int(i) for i in np.flatnonzero(kept)]
 
 
 def _hull(points: Sequence[Point]) -> list[Point]:
