@@ -19,8 +19,22 @@ from quincunx.numbers import positive_integer
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.period import Per, pieces
 from quincunx.spec.relation import Metric, Neighbours, Pair, Unit
+from quincunx.spec.single import Attribute, Bit, Blowfish, FreeLunch
 
-__all__ = ["AddRemove", "Hamming", "Metric", "Neighbours", "Per", "Replace", "Unit", "from_json"]
+__all__ = [
+    "AddRemove",
+    "Attribute",
+    "Bit",
+    "Blowfish",
+    "FreeLunch",
+    "Hamming",
+    "Metric",
+    "Neighbours",
+    "Per",
+    "Replace",
+    "Unit",
+    "from_json",
+]
 
 # what a unit sees of a dataset: how often each protected piece occurs, or the vector of records
 View: TypeAlias = Counter[Hashable] | tuple[Hashable, ...]
@@ -315,4 +329,8 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Unit]]] = {
     "hamming": lambda data: Hamming(**data),
     "neighbours": Neighbours.from_json,
     "metric": Metric.from_json,
+    "attribute": lambda data: Attribute(**data),
+    "bit": lambda data: Bit(**data),
+    "blowfish": Blowfish.from_json,
+    "free-lunch": lambda data: FreeLunch(**data),
 }
