@@ -34,6 +34,7 @@ def test_the_tree_and_its_exit_codes() -> None:
         "ParameterError": 2,
         "DataError": 2,
         "MatrixError": 2,
+        "WorldError": 2,
         "QueryError": 2,
         "SpecificationError": 2,
         "PrivacyError": 4,

@@ -11,15 +11,21 @@ import quincunx
 SURFACE = {
     "quincunx": {
         "Loss", "Session", "Specification", "Table", "attack", "audit", "chart", "domain", "errors", "finite",
-        "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard", "unit",
+        "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard", "taxonomy",
+        "unit",
     },
     "quincunx.audit": {
-        "Cell", "Claim", "Counterexample", "Finding", "Gap", "Kind", "Pair", "Piece", "Replay", "Report", "Sampler",
-        "StatisticReplay", "Violation", "adapters", "challenge", "replay", "replay_statistic", "run",
-        "self_audit", "spaces",
+        "Cell", "Claim", "Counterexample", "Finding", "Gap", "Hostility", "Kind", "Pair", "Piece", "Replay", "Report",
+        "Sampler", "StatisticReplay", "Violation", "adapters", "challenge", "hostile", "replay", "replay_statistic",
+        "run", "self_audit", "spaces",
     },
     "quincunx.audit.spaces": {
         "Finite", "Histograms", "OneOf", "Real", "Records", "Row", "Space", "Tables", "Values", "Whole",
+    },
+    "quincunx.taxonomy": {
+        "DIMENSIONS", "Answer", "Definition", "Entry", "Judged", "Value", "Witness", "World", "adversary", "background",
+        "computation", "entries", "formalism", "generate", "named", "neighbourhood", "quantification", "random_inputs",
+        "relativisation", "semantic", "variation",
     },
     "quincunx.attack": {"Story", "names", "run"},
     "quincunx.chart": {

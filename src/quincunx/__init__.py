@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         mechanisms,
         noise,
         numbers,
+        taxonomy,
     )
     from quincunx.loss import Loss
     from quincunx.release import Session
@@ -49,6 +50,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "numbers": ("quincunx.numbers", None),
     "scope": ("quincunx.spec.scope", None),
     "standard": ("quincunx.spec.standard", None),
+    "taxonomy": ("quincunx.taxonomy", None),
     "unit": ("quincunx.spec.unit", None),
 }
 
@@ -74,6 +76,7 @@ __all__ = [
     "numbers",
     "scope",
     "standard",
+    "taxonomy",
     "unit",
 ]
 

@@ -5,6 +5,7 @@ QuincunxError
 │   ├── ParameterError    a parameter is out of range or not a number
 │   ├── DataError         data of a wrong type, shape or lattice
 │   ├── MatrixError       a finite mechanism is malformed
+│   ├── WorldError        a world file of the taxonomy is malformed, or misses what a definition needs
 │   ├── QueryError        a question cannot be read: its grammar, a name or a type; shows the place
 │   └── SpecificationError  the five blocks do not fit together, or a stored one cannot be read
 ├── PrivacyError          what was asked would break, or cannot state, a guarantee; exit code 4
@@ -123,6 +124,10 @@ class DataError(InputError):
 
 class MatrixError(InputError):
     """A finite mechanism is malformed: a row that does not sum to one, a negative entry, unequal inputs."""
+
+
+class WorldError(InputError):
+    """A world of the taxonomy is malformed, or lacks what a definition needs. It names the place in the file."""
 
 
 class SpecificationError(InputError):

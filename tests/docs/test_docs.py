@@ -55,6 +55,7 @@ REFERENCE = {
     "noise": ["quincunx.noise", "quincunx.noise.testing"],
     "loss": ["quincunx.loss"],
     "meaning": ["quincunx.meaning"],
+    "taxonomy": ["quincunx.taxonomy"],
     "mechanisms": ["quincunx.mechanisms"],
     "finite": ["quincunx.finite"],
     "domain": ["quincunx.spec.domain"],

@@ -47,6 +47,16 @@ class TestCompose:
             ((standard.KL(), 1), (standard.KL(), 2), (standard.KL(), 3)),
             ((standard.TV(), "1/2"), (standard.TV(), "1/3"), (standard.TV(), Fraction(5, 6))),
             ((standard.TV(), "2/3"), (standard.TV(), "2/3"), (standard.TV(), 1)),
+            (
+                (standard.Tradeoff(((0, 1), ("1/4", "1/4"), (1, 0))), 1),
+                (standard.Tradeoff(((0, 1), ("1/4", "1/4"), (1, 0))), 1),
+                (standard.Tradeoff(((0, 1), ("1/16", "7/16"), ("7/16", "1/16"), (1, 0))), 1),
+            ),
+            (
+                (standard.Tradeoff(((0, 1), ("1/4", "1/4"), (1, 0))), 0),
+                (standard.Tradeoff(((0, 1), ("1/4", "1/4"), (1, 0))), 1),
+                (standard.Tradeoff(((0, 1), ("1/4", "1/4"), (1, 0))), 1),
+            ),
         ],
     )
     def test_rules(self, first, second, expected):

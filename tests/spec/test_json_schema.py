@@ -45,6 +45,15 @@ STANDARDS = [
     standard.TV(),
     standard.Divergence("chi-squared"),
     standard.Divergence("jensen-shannon"),
+    standard.Probabilistic("1/10"),
+    standard.Relaxed("1/10", "1/20"),
+    standard.RangeBounded(),
+    standard.Concentrated(),
+    standard.Concentrated("1/2", 8),
+    standard.MeanConcentrated(),
+    standard.MeanConcentrated("1/3"),
+    standard.PowerDivergence(3),
+    standard.CapacityBounded("kl", ((1, "-1/2"), (0, 1))),
 ]
 
 EXAMPLES = [

@@ -19,11 +19,17 @@ from quincunx.spec.standard import (
     TV,
     ZCDP,
     Approximate,
+    Concentrated,
     Divergence,
     GaussianDP,
     Least,
+    MeanConcentrated,
     NormalisedRenyi,
+    PowerDivergence,
+    Probabilistic,
     Pure,
+    RangeBounded,
+    Relaxed,
     Renyi,
     Standard,
     Tradeoff,
@@ -54,6 +60,14 @@ CATALOGUE: list[Standard] = [
     TV(),
     *(Divergence(f) for f in ("kl", "reverse-kl", "total-variation", "chi-squared", "squared-hellinger")),
     Divergence("jensen-shannon"),
+    Probabilistic("1/20"),
+    Relaxed("1/20", "1/50"),
+    RangeBounded(),
+    Concentrated("1/10", 9),
+    Concentrated("1/3"),
+    MeanConcentrated(),
+    PowerDivergence(1),
+    PowerDivergence(3),
 ]
 
 
@@ -307,7 +321,8 @@ def test_equal_laws_need_nothing(standard: Standard) -> None:
 
 @pytest.mark.parametrize("standard", CATALOGUE, ids=names)
 def test_different_laws_need_something(standard: Standard) -> None:
-    if getattr(standard, "delta", F(0)) == 0:
+    # A part that may be left out, or an offset that every order has, covers a small difference.
+    if getattr(standard, "delta", F(0)) == 0 and getattr(standard, "xi", F(0)) == 0:
         p = (F(1, 2) + F(1, 10**40), F(1, 2) - F(1, 10**40))
         assert standard.least(p, HALF).lower > 0
 
@@ -397,7 +412,8 @@ def test_balls_enclose_the_exact_answer(standard: Standard) -> None:
             assert not found.upper < exact.lower * Ball(1 - 1e-12)
             if found.upper.is_finite() and exact.upper.is_finite():
                 sharp += bool(found.upper - found.lower <= exact.upper - exact.lower + Ball(1e-5))
-    assert sharp > 8
+    # A knapsack of balls is enclosed between two hockey sticks.
+    assert sharp > (0 if standard.kind == "relaxed" else 8)
 
 
 @pytest.mark.parametrize("standard", CATALOGUE, ids=names)

@@ -29,6 +29,7 @@ from quincunx.cli import (
     spec,
     sql,
     swap,
+    taxonomy,
     topdown,
 )
 
@@ -86,6 +87,7 @@ app.add_typer(spec.app, name="spec")
 app.command("sql")(sql.sql)
 app.command("swap")(swap.swap)
 app.command("topdown")(topdown.topdown)
+app.add_typer(taxonomy.app, name="taxonomy")
 
 
 def main() -> None:

@@ -14,12 +14,14 @@ from quincunx.errors import PrivacyError, SpecificationError
 from quincunx.numbers import Ball, Exact, Log, ball, precision
 from quincunx.spec.order import at_most, rounded_up
 from quincunx.spec.scope import Everything, Scope
-from quincunx.spec.standard import TV, ZCDP, Approximate, Standard
+from quincunx.spec.standard import TV, ZCDP, Approximate, Standard, Tradeoff
+from quincunx.spec.tradeoff import product
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
 
 _BITS: Final = 256
+_MOST_VERTICES: Final = 100_000
 # As in `Specification.by_universe`.
 EVERYWHERE: Final = "everywhere"
 Stated = tuple[Standard, Exact]
@@ -176,6 +178,15 @@ def _tv(target: Standard, a: Exact, _other: Standard, b: Exact) -> Stated:
     return target, total if at_most(total, Fraction(1)) else Fraction(1)
 
 
+def _tradeoff(target: Any, a: Exact, other: Any, b: Exact) -> Stated | None:
+    """Two curves of errors as they are (k = 1): the curve of the pair of releases, again a polygon."""
+    if a == 0 or b == 0:
+        return (other, b) if a == 0 else (target, a)
+    if a != 1 or b != 1 or len(target.points) * len(other.points) > _MOST_VERTICES:
+        return None
+    return Tradeoff(product(target.points, other.points)), Fraction(1)
+
+
 # kind → what holds for both releases together; `finite/compose.md` proves each line
 _RULES: Final[dict[str, Callable[[Any, Exact, Any, Exact], Stated | None]]] = {
     "pure": _same,
@@ -186,4 +197,5 @@ _RULES: Final[dict[str, Callable[[Any, Exact, Any, Exact], Stated | None]]] = {
     "normalised-renyi": _gaussian,
     "kl": _same,
     TV.kind: _tv,
+    "tradeoff": _tradeoff,
 }

@@ -16,7 +16,7 @@ from quincunx.spec.counts import Counts
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.words import listed, tex
 
-__all__ = ["Counts", "Everything", "Invariants", "OneDataset", "Scope", "from_json"]
+__all__ = ["Counts", "Everything", "Invariants", "OneDataset", "Scope", "Universes", "from_json"]
 
 Universe: TypeAlias = tuple[str, tuple[Hashable, ...]]
 # how an invariant is computed on a finite world; None where only its text is known
@@ -316,6 +316,78 @@ class OneDataset(Scope):
         return f"“{self.dataset}”" if isinstance(self.dataset, str) else repr(self.dataset)
 
 
+@dataclass(frozen=True, slots=True)
+class Universes(Scope):
+    """Universes that are listed, datasets of a finite world by name; they may overlap, and need not cover the domain.
+
+    `universes`: name → datasets. What lies in no universe is not protected.
+    """
+
+    kind: ClassVar[str] = "universes"
+    listed: tuple[Universe, ...]
+
+    def __init__(self, universes: Mapping[str, Iterable[Hashable]]) -> None:
+        if not isinstance(universes, Mapping) or not universes:
+            got = "none" if isinstance(universes, Mapping) else type(universes).__name__
+            raise SpecificationError("expected a mapping of universes", where="Universes", got=got)
+        found = []
+        for name, datasets in universes.items():
+            if not isinstance(name, str) or not name:
+                raise SpecificationError("a universe's name must be a text", where="Universes", got=type(name).__name__)
+            inside = dict.fromkeys(label.check(x, "Universes") for x in datasets)
+            if not inside:
+                raise SpecificationError(
+                    "a universe needs at least one dataset", where="Universes", got=repr(name)[:60]
+                )
+            found.append((name, tuple(sorted(inside, key=label.order))))
+        object.__setattr__(self, "listed", tuple(sorted(found)))
+
+    def check(self, domain: Domain) -> None:
+        if not isinstance(domain, Finite):
+            hint = "Listed universes need a Finite domain; use Invariants for others."
+            got = type(domain).__name__
+            raise SpecificationError("does not fit the domain", where="Universes", got=got, hint=hint)
+        for name, datasets in self.listed:
+            for x in datasets:
+                if x not in domain:
+                    hint = "Take datasets of the domain."
+                    raise SpecificationError(
+                        f"universe {name!r} holds a stranger", where="Universes", got=repr(x)[:60], hint=hint
+                    )
+
+    def _universes(self, domain: Finite) -> list[Universe]:
+        return [(name, tuple(dict.fromkeys(domain.canonical(x) for x in datasets))) for name, datasets in self.listed]
+
+    def covers(self, other: Scope) -> bool:
+        mine = [set(datasets) for _, datasets in self.listed]
+        return isinstance(other, Universes) and all(
+            any(set(datasets) <= universe for universe in mine) for _, datasets in other.listed
+        )
+
+    def _joined(self, other: Scope) -> Scope:
+        if not isinstance(other, Universes):
+            return super(Universes, self)._joined(other)
+        both = {f"{a} and {b}": [x for x in one if x in two] for a, one in self.listed for b, two in other.listed}
+        left = {name: datasets for name, datasets in both.items() if datasets}
+        if not left:
+            hint = "Nothing that one protects is protected by the other."
+            raise SpecificationError("the universes have no dataset in common", where="join", hint=hint)
+        return Universes(left)
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": self.kind, "universes": {name: [label.to_json(x) for x in xs] for name, xs in self.listed}}
+
+    def words(self) -> str:
+        names = listed([name for name, _ in self.listed])
+        return f"Datasets are compared only within the same one of {len(self.listed)} listed universes: {names}."
+
+    def unpromised(self) -> str:
+        return "hide in which of the listed universes the data lie"
+
+    def latex(self) -> str:
+        return r"\{" + ", ".join(tex(name) for name, _ in self.listed) + r"\}"
+
+
 def from_json(data: Mapping[str, object]) -> Scope:
     """The scope that `to_json` wrote. The schema has been checked by the caller."""
     return _READERS[str(data["kind"])](data)
@@ -325,4 +397,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Scope]]] = {
     "everything": lambda data: Everything(),  # noqa: ARG005 - the kind says it all
     "invariants": lambda data: Invariants(data["invariants"]),
     "one-dataset": lambda data: OneDataset(label.from_json(data["dataset"], "dataset")),
+    "universes": lambda data: Universes(
+        {name: [label.from_json(x, name) for x in datasets] for name, datasets in data["universes"].items()}
+    ),
 }

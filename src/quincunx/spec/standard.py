@@ -16,6 +16,7 @@ from quincunx.errors import ParameterError, SpecificationError
 from quincunx.numbers import Ball, Exact, Log, ball, delta_parameter, precision, rational
 from quincunx.spec import tradeoff
 from quincunx.spec.base import Standard
+from quincunx.spec.concentrated import Concentrated, MeanConcentrated
 from quincunx.spec.divergence import (
     INFINITE,
     SHAPES,
@@ -32,6 +33,8 @@ from quincunx.spec.divergence import (
 from quincunx.spec.implication import exponential, scaled
 from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likelier, repeated, total_variation, truncated
 from quincunx.spec.normalised import NormalisedRenyi
+from quincunx.spec.power import CapacityBounded, PowerDivergence
+from quincunx.spec.tails import Probabilistic, RangeBounded, Relaxed
 from quincunx.spec.wording import latex_number, rounded_up, shown, times
 
 __all__ = [
@@ -39,11 +42,18 @@ __all__ = [
     "TV",
     "ZCDP",
     "Approximate",
+    "CapacityBounded",
+    "Concentrated",
     "Divergence",
     "GaussianDP",
     "Least",
+    "MeanConcentrated",
     "NormalisedRenyi",
+    "PowerDivergence",
+    "Probabilistic",
     "Pure",
+    "RangeBounded",
+    "Relaxed",
     "Renyi",
     "Standard",
     "Tradeoff",
@@ -404,9 +414,18 @@ class Divergence(Standard):
         return {"kind": self.kind, "f": self.f}
 
 
+_FURTHER: Final = (
+    Probabilistic,
+    Relaxed,
+    RangeBounded,
+    Concentrated,
+    MeanConcentrated,
+    PowerDivergence,
+    CapacityBounded,
+)
 KINDS: Final[dict[str, type[Standard]]] = {
     each.kind: each
-    for each in (Pure, Approximate, ZCDP, NormalisedRenyi, Renyi, GaussianDP, Tradeoff, KL, TV, Divergence)
+    for each in (Pure, Approximate, ZCDP, NormalisedRenyi, Renyi, GaussianDP, Tradeoff, KL, TV, Divergence, *_FURTHER)
 }
 
 

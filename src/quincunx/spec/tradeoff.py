@@ -73,3 +73,34 @@ def _rounded(x: Fraction, *, up: bool) -> Fraction:
         return x
     scaled = (x.numerator << _MOST_BITS) // x.denominator
     return Fraction(scaled + (0 if up else 1), 1 << _MOST_BITS)
+
+
+def product(f: Vertices, g: Vertices) -> Vertices:
+    """f ⊗ g: the trade-off function of two releases together, of which one allows f and the other g.
+
+    A polygon f is the trade-off function of two finite laws, with one output for each edge: probability Δα under the
+    null and −Δf under the alternative, and 1 − f(0) for what only the alternative gives. The product's is that of the
+    products of these laws (Dong, Roth and Su 2022, Definition 3.1), which bounds adaptive releases too (Theorem 3.2).
+    """
+    pairs = [(a * c, b * d) for a, b in _outputs(f) for c, d in _outputs(g)]
+    by_ratio = sorted(pairs, key=lambda pair: (1, -pair[1] / pair[0]) if pair[0] else (0, Fraction(0)))
+    points: list[tuple[Fraction, Fraction]] = [(Fraction(0), Fraction(1))]
+    for level, power_ in by_ratio:
+        here = (points[-1][0] + level, points[-1][1] - power_)
+        if not level:
+            points[-1] = here
+            continue
+        # Outputs of equal ratio continue an edge; only its end is a vertex.
+        if len(points) > 1 and _turn(points[-2], points[-1], here) == 0:
+            points.pop()
+        points.append(here)
+    return vertices(points)
+
+
+def _outputs(f: Vertices) -> list[tuple[Fraction, Fraction]]:
+    edges = [(c - a, b - d) for (a, b), (c, d) in pairwise(f)]
+    return [*([(Fraction(0), 1 - f[0][1])] if f[0][1] < 1 else []), *edges]
+
+
+def _turn(a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], c: tuple[Fraction, Fraction]) -> Fraction:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -20,9 +20,14 @@ from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.paths import shortest_path
 from quincunx.spec.period import Per, pieces
 from quincunx.spec.relation import Metric, Neighbours, Pair, Unit
+from quincunx.spec.single import Attribute, Bit, Blowfish, FreeLunch
 
 __all__ = [
     "AddRemove",
+    "Attribute",
+    "Bit",
+    "Blowfish",
+    "FreeLunch",
     "Hamming",
     "Metric",
     "Neighbours",
@@ -375,4 +380,8 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Unit]]] = {
     "symmetric-difference": lambda data: SymmetricDifference(**data),
     "neighbours": Neighbours.from_json,
     "metric": Metric.from_json,
+    "attribute": lambda data: Attribute(**data),
+    "bit": lambda data: Bit(**data),
+    "blowfish": Blowfish.from_json,
+    "free-lunch": lambda data: FreeLunch(**data),
 }

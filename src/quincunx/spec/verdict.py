@@ -8,11 +8,15 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import numpy as np
+
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, precision
 from quincunx.spec import intensity as intensities
+from quincunx.spec import sieve
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.order import at_most, largest, scaled
+from quincunx.spec.relation import Pair
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
@@ -136,17 +140,33 @@ def tightest(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
 
 
 def _pairs(spec: Specification, mechanism: FiniteMechanism) -> Iterator[_Pair]:
+    """The pairs of each universe that could be its worst; those left out are certainly below one that is kept."""
     domain = finite(spec.domain, "holds")
     laws = _laws(domain, mechanism)
+    place = {dataset: i for i, dataset in enumerate(laws)}
+    floats = sieve.rounded(list(laws.values())) if spec.standard.kind in sieve.SIEVES else None
     known: dict[tuple[Hashable, Hashable], Least] = {}
     for universe, datasets in spec.scope.universes(domain):
-        for x, x_prime, distance in spec.unit.protected_pairs(datasets, domain):
+        listed = list(spec.unit.protected_pairs(datasets, domain))
+
+        def made(i: int, universe: str = universe, listed: Sequence[Pair] = listed) -> _Pair:
+            x, x_prime, distance = listed[i]
             if (x, x_prime) not in known:
                 with precision(_BITS):
                     known[x, x_prime] = spec.standard.least(laws[x], laws[x_prime])
-            least = known[x, x_prime]
-            p, q = laws[x], laws[x_prime]
-            yield _Pair(x=x, x_prime=x_prime, universe=universe, distance=distance, p=p, q=q, least=least)
+            least, p, q = known[x, x_prime], laws[x], laws[x_prime]
+            return _Pair(x=x, x_prime=x_prime, universe=universe, distance=distance, p=p, q=q, least=least)
+
+        kept = list(range(len(listed)))
+        if floats is not None and len(listed) > 1:
+            ends = [(place[x], place[x_prime]) for x, x_prime, _ in listed]
+            # Both directions at once: the ordered pairs, and the same reversed.
+            found = sieve.bounds(spec.standard, floats, ends + [(j, i) for i, j in ends])
+            if found is not None:
+                low, high = (np.maximum(side[: len(ends)], side[len(ends) :]) for side in found)
+                bounds = sieve.over((low, high), [distance for _, _, distance in listed])
+                kept = sieve.contenders(*bounds, lambda i, made=made: made(i).bounds[0])  # type: ignore[misc]
+        yield from (made(i) for i in kept)
 
 
 def finite(domain: Domain, where: str) -> Finite:

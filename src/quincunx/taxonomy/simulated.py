@@ -1,0 +1,252 @@
+"""What a simulator must come close to, as bounds that are linear in it, and the answer that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from quincunx.errors import WorldError
+from quincunx.taxonomy.adversary import priors_of
+from quincunx.taxonomy.answer import Answer, Witness
+from quincunx.taxonomy.case import Law
+from quincunx.taxonomy.simulate import Bound, Found, Simulator, least_factor, never
+from quincunx.taxonomy.value import INFINITE, Value
+from quincunx.taxonomy.world import Coupling, World
+
+_ZERO = Fraction(0)
+MOST_ENTRIES: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A law, and the weights of the labels that the simulator sees in its place: the two must look alike."""
+
+    law: Law
+    weights: Mapping[str, Fraction]
+    said: str
+
+    def mixed(self, simulator: Simulator) -> list[Fraction]:
+        """The law of the simulator's output."""
+        seen = [(w, simulator[label]) for label, w in self.weights.items() if w]
+        return [sum((w * row[o] for w, row in seen), _ZERO) for o in range(len(self.law))]
+
+
+def factor_of(p: Sequence[Fraction], q: Sequence[Fraction], delta: Fraction) -> tuple[Fraction | None, tuple[int, ...]]:
+    """The smallest e^ε with P(S) ≤ e^ε·Q(S) + δ for all S, and the event; None is infinite."""
+    from quincunx.spec.tails import _factor, by_ratio
+
+    return _factor(p, q, by_ratio(p, q), delta)
+
+
+def simulated(comparisons: Sequence[Comparison], world: World, delta: Fraction = _ZERO) -> Answer:
+    """The smallest ε over all simulators, between certified ends."""
+    labels = tuple(dict.fromkeys(label for c in comparisons for label, w in c.weights.items() if w))
+    size = len(comparisons[0].law)
+    banned = frozenset(
+        (label, o)
+        for c in comparisons
+        for label, w in c.weights.items()
+        for o in range(size)
+        if w and not c.law[o] and not delta
+    )
+    said = f"{len(comparisons)} laws"
+    if not delta:
+        blocked = any(all((label, o) in banned for o in range(size)) for label in labels)
+        missing = next(
+            (
+                (c, o) for c in comparisons for o in range(size)
+                if c.law[o] and all((label, o) in banned for label, w in c.weights.items() if w)
+            ),
+            None,
+        )  # fmt: skip
+        if blocked or missing is not None:
+            where = (
+                f": {missing[0].said} gives {_label(world, missing[1])}, which it must never give" if missing else ""
+            )
+            words = f"no simulator has the right support{where}"
+            witness = Witness(first=said, second="", event=(), probability=(_ZERO, _ZERO), words=words)
+            return Answer(
+                shape="number", symbol="ε", values={"ε": INFINITE}, witness=witness, compared=len(comparisons)
+            )
+
+    elif never(labels, size, [_outside(c, delta) for c in comparisons]):
+        words = f"every simulator gives, for some law, outputs that it cannot give with more than {delta}"
+        witness = Witness(first=said, second="", event=(), probability=(_ZERO, _ZERO), words=words)
+        return Answer(shape="number", symbol="ε", values={"ε": INFINITE}, witness=witness, compared=len(comparisons))
+
+    def factor(simulator: Simulator) -> Fraction | None:
+        worst: Fraction | None = Fraction(1)
+        for c in comparisons:
+            mixed = c.mixed(simulator)
+            for p, q in ((c.law, mixed), (mixed, c.law)):
+                here, _ = factor_of(p, q, delta)
+                if here is None:
+                    return None
+                worst = max(worst, here) if worst is not None else here
+        return worst
+
+    singles = [bound for c in comparisons for o in range(size) for bound in _bounds(c, (o,), delta)]
+    given: set[tuple[int, bool, tuple[int, ...]]] = set()
+
+    def bounds(simulator: Simulator, t: Fraction) -> list[Bound]:
+        """Every output by itself where δ = 0; otherwise the worst event of each comparison, as they come up."""
+        found = []
+        if not given:
+            given.add((-1, False, ()))
+            found += singles if not delta else []
+        for i, c in enumerate(comparisons if delta else ()):
+            mixed = c.mixed(simulator)
+            for ahead, (p, q) in ((True, (c.law, mixed)), (False, (mixed, c.law))):
+                event = tuple(o for o in range(size) if p[o] > t * q[o])
+                if event and (i, ahead, event) not in given:
+                    given.add((i, ahead, event))
+                    found.append(_bounds(c, event, delta)[0 if ahead else 1])
+        return found
+
+    starts = [_average(comparisons, labels, size, banned), _even(labels, size, banned)]
+    return _answer(least_factor(labels, size, bounds, factor, banned, starts), comparisons, said)
+
+
+def _outside(c: Comparison, delta: Fraction) -> Bound:
+    """What the simulator gives and the law cannot is at most δ, whatever the factor."""
+    places = {(label, o): (w, _ZERO) for label, w in c.weights.items() if w for o, p in enumerate(c.law) if not p}
+    return Bound(constant=-delta, growing=_ZERO, entries=places)
+
+
+def _bounds(c: Comparison, event: tuple[int, ...], delta: Fraction) -> tuple[Bound, Bound]:
+    mass = sum((c.law[o] for o in event), _ZERO)
+    places = {(label, o): w for label, w in c.weights.items() if w for o in event}
+    ahead = Bound(constant=mass - delta, growing=_ZERO, entries={k: (_ZERO, -w) for k, w in places.items()})
+    back = Bound(constant=-delta, growing=-mass, entries={k: (w, _ZERO) for k, w in places.items()})
+    return ahead, back
+
+
+def _average(
+    comparisons: Sequence[Comparison], labels: Sequence[str], size: int, banned: frozenset[tuple[str, int]]
+) -> Simulator:
+    """Each label gives the average of the laws in which it occurs."""
+    found: Simulator = {}
+    for label in labels:
+        row = [_ZERO] * size
+        for c in comparisons:
+            w = c.weights.get(label, _ZERO)
+            row = [x + w * p for x, p in zip(row, c.law, strict=True)]
+        row = [_ZERO if (label, o) in banned else x for o, x in enumerate(row)]
+        total = sum(row, _ZERO)
+        found[label] = [x / total for x in row] if total else _even([label], size, banned)[label]
+    return found
+
+
+def _even(labels: Sequence[str], size: int, banned: frozenset[tuple[str, int]]) -> Simulator:
+    found: Simulator = {}
+    for label in labels:
+        free = [o for o in range(size) if (label, o) not in banned]
+        found[label] = [Fraction(int(o in free), len(free)) for o in range(size)]
+    return found
+
+
+def _label(world: World, o: int) -> str:
+    return world.outputs[o] if o < len(world.outputs) else str(o)
+
+
+def _answer(found: Found, comparisons: Sequence[object], said: str) -> Answer:
+    low = Value.log(found.lower).bounds[0]
+    exact = found.upper is not None and found.upper == found.lower
+    high = INFINITE if found.upper is None else Value.log(found.upper)
+    value = high if exact else Value(bounds=(low, high.bounds[1]))
+    words = (
+        ""
+        if found.upper is None
+        else f"a simulator with factor about {float(found.upper):.6g} is known, and none below"
+    )
+    if found.upper is not None:
+        words += f" about {float(found.lower):.6g} exists"
+    witness = Witness(
+        first=said, second="", event=(), probability=(_ZERO, _ZERO), words=words or "no simulator is close"
+    )
+    return Answer(shape="number", symbol="ε", values={"ε": value}, witness=witness, compared=len(comparisons))
+
+
+def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
+    """The smallest ε such that the beliefs about priv(D) after M(D) = O and after Sim(agg(D)) = O are alike.
+
+    An output that the simulator never gives under a prior is not compared: the second belief does not exist.
+    """
+    size = len(world.outputs)
+    labels = tuple(
+        dict.fromkeys(label for _, c in couplings for law in c.aggregate.values() for label, w in law.items() if w)
+    )
+    if len(labels) * size > MOST_ENTRIES:
+        got = f"{len(labels)} aggregates and {size} outputs"
+        hint = f"Beliefs are decided up to {MOST_ENTRIES:,} entries of a simulator."
+        raise WorldError("the simulator is too large", where="coupled", got=got, hint=hint)
+    rows: list[tuple[int, Fraction, dict[str, Fraction], dict[str, Fraction]]] = []
+    for _, weights in priors_of(world, "inference-based privacy").items():
+        kept = [x for x in world.datasets if weights.get(x)]
+        for _, pair in couplings:
+            every = _seen(kept, weights, pair)
+            for value in sorted({pair.private[x] for x in kept}):
+                inside = [x for x in kept if pair.private[x] == value]
+                part = _seen(inside, weights, pair)
+                for o in range(size):
+                    mass = sum((weights[x] * world.laws[x][o] for x in kept), _ZERO)
+                    if mass:
+                        rows.append(
+                            (o, sum((weights[x] * world.laws[x][o] for x in inside), _ZERO) / mass, part, every)
+                        )
+
+    def factor(simulator: Simulator) -> Fraction | None:
+        worst = Fraction(1)
+        for o, belief, part, every in rows:
+            whole = sum((w * simulator[label][o] for label, w in every.items()), _ZERO)
+            if not whole:
+                continue
+            other = sum((w * simulator[label][o] for label, w in part.items()), _ZERO) / whole
+            if (belief == 0) != (other == 0):
+                return None
+            if belief:
+                worst = max(worst, belief / other, other / belief)
+        return worst
+
+    made = []
+    for o, belief, part, every in rows:
+        made.append(_homogeneous(o, [(belief, every, False), (Fraction(1), part, True)]))
+        made.append(_homogeneous(o, [(Fraction(1), part, False), (belief, every, True)]))
+    asked: list[int] = []
+
+    def bounds(simulator: Simulator, t: Fraction) -> list[Bound]:
+        del simulator, t
+        asked.append(1)
+        return made if len(asked) == 1 else []
+
+    # A belief of 0 must stay 0, so what goes with it is never given.
+    banned = frozenset((label, o) for o, belief, part, _ in rows if not belief for label in part)
+    said = f"{len(rows)} beliefs"
+    if any(all((label, o) in banned for o in range(size)) for label in labels):
+        words = "whatever the simulator gives for some aggregate, a belief that was excluded is not"
+        witness = Witness(first=said, second="", event=(), probability=(_ZERO, _ZERO), words=words)
+        return Answer(shape="number", symbol="ε", values={"ε": INFINITE}, witness=witness, compared=len(rows))
+    starts = [{label: [Fraction(int(i == o)) for i in range(size)] for label in labels} for o in range(size)]
+    starts.append(_even(labels, size, banned))
+    return _answer(least_factor(labels, size, bounds, factor, banned, starts), rows, said)
+
+
+def _seen(names: Sequence[str], weights: Mapping[str, Fraction], pair: Coupling) -> dict[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for x in names:
+        for label, w in pair.aggregate[x].items():
+            if w:
+                found[label] = found.get(label, _ZERO) + weights[x] * w
+    return found
+
+
+def _homogeneous(o: int, parts: Sequence[tuple[Fraction, Mapping[str, Fraction], bool]]) -> Bound:
+    """scale·weights minus t times the growing part."""
+    entries: dict[tuple[str, int], tuple[Fraction, Fraction]] = {}
+    for scale, weights, grows in parts:
+        for label, w in weights.items():
+            c, d = entries.get((label, o), (_ZERO, _ZERO))
+            entries[label, o] = (c, d - scale * w) if grows else (c + scale * w, d)
+    return Bound(constant=_ZERO, growing=_ZERO, entries=entries)
