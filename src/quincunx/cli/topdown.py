@@ -88,6 +88,8 @@ def _show(planned: TopDown) -> None:
         noise = f"σ = {row['sigma']}" if row["sigma"] else "not measured"
         typer.echo(f"  {row['level']}, {row['query']}: ρ = {row['rho_decimal']}, {noise}; {row['note']}")
     typer.echo(f"ρ = {_number(planned.rho)} for each person replaced, among data that agree on the published facts")
+    if planned.counts is not None:
+        typer.echo(f"  you vouch that one count of {planned.counts} is one person")
     for name, cost in planned.without.items():
         typer.echo(f"  without “{name}” in the scope: ρ = {cost}")
 

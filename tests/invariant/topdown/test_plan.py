@@ -158,6 +158,8 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         small(records="households")
     with pytest.raises(ParameterError, match="exclude each other"):
         small(unit=Replace(key="p"), counts="n")
+    with pytest.raises(ParameterError, match="another part already"):
+        small(counts="a")
     with pytest.raises(ParameterError, match="nothing would be measured"):
         small(invariants=[("leaf", "a")])
     with pytest.raises(ParameterError, match=r"positive|greater"):
@@ -378,3 +380,19 @@ def test_the_guides_plan_runs(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     listed = set(re.findall(r"^\| `([a-z.]+)`", guide, re.MULTILINE))
     assert listed <= {file.name for file in (tmp_path / "published").iterdir()}
+
+
+def test_a_column_of_counts_is_no_column_of_the_people(tmp_path: Path) -> None:
+    """The unit is one record of the domain, so the domain is the people and not the file's lines of counts."""
+    file = tmp_path / "counts.csv"
+    file.write_text("place,a,n\nl1,x,5\nl2,y,7\n", encoding="utf-8")
+    plan = small(source=file, counts="n")
+    assert [name for name, _ in plan.specification.domain.columns] == ["a", "place"]
+    assert "vouch" in CliRunner().invoke(app, ["topdown", str(_counted_plan(tmp_path)), "--dry-run"]).stdout
+
+
+def _counted_plan(folder: Path) -> Path:
+    plan = PLAN.replace(', key = "person"', "")
+    path = write_plan(folder, plan=plan, more='counts = "n"')
+    (folder / "people.csv").write_text("block,age,work,n\nn1,old,yes,12\n", encoding="utf-8")
+    return path

@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -23,7 +24,7 @@ from quincunx.spec import Specification, scope
 from quincunx.spec.domain import Finite
 from quincunx.spec.standard import NormalisedRenyi
 from quincunx.spec.unit import Hamming, Replace
-from tests.invariant.topdown.plans import people, write_plan
+from tests.invariant.topdown.plans import PLAN, people, write_plan
 
 PLACES = Geography.of([("r", "b1"), ("r", "b2")], ["root", "block"], "place")
 CELLS = ("x", "y")
@@ -258,3 +259,32 @@ def test_measurements_with_an_inner_budget_charge_what_they_leak(tmp_path: Path)
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         spent = ledger.account("small").total.spent
     assert spent == measured.charged == sum(Fraction(1) / line.sigma2 for line, _ in measured.answers)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "(NULL, 'n1', 'old', 'yes')",
+        "('q', 'x9', 'old', 'yes')",
+        "('q', 'n1', NULL, 'yes')",
+        "('q', 'n1', 'young', 'yes')",
+        "('p7', 'n2', 'old', 'yes')",
+        "('', 'n1', 'old', 'yes')",
+        "('q', NULL, NULL, NULL)",
+    ],
+)
+def test_bad_rows_of_parquet_change_nothing_either(bad: str, tmp_path: Path) -> None:
+    rows = [tuple(row.split(",")) for row in people()]
+    # The repeated row of p7 is the one that there is.
+    assert rows[7] == ("p7", "n2", "old", "yes")
+    seen = []
+    for name, more in (("without", []), ("with", [bad])):
+        path = write_plan(tmp_path / name, plan=PLAN.replace("{source}", "people.parquet"))
+        file = tmp_path / name / "people.parquet"
+        values = ", ".join([*(str(row) for row in rows), *more])
+        duckdb.connect().execute(f"COPY (SELECT * FROM (VALUES {values}) t(person, block, age, work)) TO '{file}'")
+        plan = TopDown.open(path)
+        with keyed(key_of("parquet")):
+            measured = plan.measure()
+        seen.append(([answers.tolist() for _, answers in measured.answers], plan.public))
+    assert seen[0] == seen[1]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from quincunx.errors import QuincunxError
+from quincunx.invariant.topdown import sentences
 from quincunx.invariant.topdown.bounds import Bound
 from quincunx.invariant.topdown.topdown import TopDown
 from quincunx.numbers import positive, probability
@@ -75,10 +77,9 @@ def read_topdown(path: str | Path) -> TopDown:
     if "recodes" in parts:
         given["recodes"] = {name: _plain(each, dict) for name, each in parts["recodes"].members().items()}
     if "zeros" in parts:
-        given["zeros"] = [_plain(each, dict) for each in parts["zeros"].elements()]
+        given["zeros"] = [_zero(each) for each in parts["zeros"].elements()]
     if "invariants" in parts:
-        pairs = [_needed(each, ("level", "query"), ("level", "query")) for each in parts["invariants"].elements()]
-        given["invariants"] = [(each["level"].text(), each["query"].text()) for each in pairs]
+        given["invariants"] = [_invariant(each, given["levels"]) for each in parts["invariants"].elements()]
     if "bounds" in parts:
         given["bounds"] = [_bound(each, here) for each in parts["bounds"].elements()]
     try:
@@ -106,6 +107,22 @@ def _unit(node: Node) -> Replace:
         raise node.wrong("TopDown protects one person replaced", hint='Write { kind = "replace", key = "person_id" }.')
     with node.located():
         return Replace(key=parts["key"].text() if "key" in parts else None)
+
+
+def _invariant(node: Node, levels: Mapping[str, Any]) -> tuple[str, str]:
+    """{ level = …, query = … }, or the same as a SELECT."""
+    if isinstance(node.value, str):
+        return sentences.fact(node.text(), levels, node.place)
+    parts = _needed(node, ("level", "query"), ("level", "query"))
+    return parts["level"].text(), parts["query"].text()
+
+
+def _zero(node: Node) -> Mapping[str, Any]:
+    """A table of attributes and values, or the same as a condition."""
+    found: Mapping[str, Any] = (
+        sentences.rule(node.text(), node.place) if isinstance(node.value, str) else _plain(node, dict)
+    )
+    return found
 
 
 def _bound(node: Node, here: Path) -> Bound:

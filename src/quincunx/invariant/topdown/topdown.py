@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.errors import DataError, ParameterError, SpecificationError
+from quincunx.errors import ParameterError, SpecificationError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown import budget
 from quincunx.invariant.topdown.basis import Basis
@@ -153,7 +153,10 @@ class TopDown:
         else:
             self.geography = read_geography(Path(geography), levels or {})
         self.basis = Basis.of(self.schema)
-        self.key, self.counts = _key(unit, counts, records, household), counts
+        self.key, self.counts = (
+            _key(unit, counts, records, household, [self.geography.column, *self.schema.names]),
+            counts,
+        )
         self.source = source if isinstance(source, np.ndarray) else Path(source)
         self.invariants = tuple(self._invariant(level, query) for level, query in invariants)
         spend = positive(rho, "rho")
@@ -179,7 +182,7 @@ class TopDown:
             raise ParameterError("a fact has the name of an invariant", where="facts", got=repr(clash[0]))
         scope = {**(facts or {}), **named}
         self.specification = Specification(
-            domain=Tables(columns=_columns(self.geography, self.schema, unit, counts, self.key, columns)),
+            domain=Tables(columns=_columns(self.geography, self.schema, unit, self.key, columns)),
             scope=Invariants(scope) if scope else Everything(),
             unit=unit,
             standard=ZCDP(),
@@ -338,7 +341,7 @@ def _word(value: object, known: tuple[str, ...], where: str) -> None:
         )
 
 
-def _key(unit: object, counts: str | None, records: str, household: str | None) -> str | None:
+def _key(unit: object, counts: str | None, records: str, household: str | None, taken: Sequence[str]) -> str | None:
     if type(unit) is not Replace or unit.per is not None or unit.group != 1:
         hint = 'Write unit.Replace(key="person_id"): one person replaced.'
         raise SpecificationError("TopDown protects one person replaced", where="unit", got=repr(unit)[:80], hint=hint)
@@ -348,17 +351,15 @@ def _key(unit: object, counts: str | None, records: str, household: str | None) 
     if counts is not None and (unit.key is not None or household is not None):
         hint = "With counts there is no key: you vouch that one person is one count."
         raise ParameterError("a key and counts exclude each other", where="counts", got=repr(counts), hint=hint)
+    if counts is not None and counts in taken:
+        raise ParameterError("the column of counts has another part already", where="counts", got=repr(counts))
     return unit.key if household is None else household
 
 
 def _columns(
-    geography: Geography, schema: Schema, unit: Replace, counts: str | None, key: str | None, more: Sequence[str]
+    geography: Geography, schema: Schema, unit: Replace, key: str | None, more: Sequence[str]
 ) -> dict[str, str]:
-    """The columns of the domain, by name, so that releases of one dataset can state one domain."""
+    """The columns of the domain, by name, so that releases of one dataset can state one domain. A column of counts is
+    none of them: the dataset is its people, one record each, however the file writes them down."""
     names = [unit.key, key, geography.column, *schema.names, *more]
-    found = {name: "text" for name in names if name is not None}
-    if counts is not None:
-        if counts in found:
-            raise DataError("the column of counts has another part already", where="counts", got=repr(counts))
-        found[counts] = "integer"
-    return dict(sorted(found.items()))
+    return dict.fromkeys(sorted({name for name in names if name is not None}), "text")
