@@ -424,7 +424,9 @@ def partial(*, active: bool) -> Oracle:
                 for t, u in permutations(brute.values(w, i), 2):
                     rows = [(leaked(w, weights, i, t, b), leaked(w, weights, i, u, b)) for b in ("b", "c")]  # type: ignore[arg-type]
                     total = sum((one[0] for one, _ in rows), F(0))
-                    if total and any(two[0] for _, two in rows):
+                    common = any(one[0] and two[0] for one, two in rows)
+                    # An active attacker compares only where the same leak is possible under both values.
+                    if total and any(two[0] for _, two in rows) and (common or not active):
                         groups.append((total, rows))
 
         def curve(_: Laws, s: Fraction) -> Fraction:

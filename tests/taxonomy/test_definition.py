@@ -208,7 +208,12 @@ def test_a_metric_maps_to_five_blocks_and_back() -> None:
     spec = definition.specification(world, 1)
     assert spec.tightest(world.mechanism()).bounds == definition.tightest(world).value.bounds
     assert Definition.of(spec) == definition
-    for change, expected in ((unit.AddRemove(), neighbourhood.Unbounded()), (unit.Replace(), neighbourhood.Bounded())):
+    mapped = (
+        (unit.AddRemove(), neighbourhood.Unbounded()),
+        (unit.Replace(), neighbourhood.Bounded()),
+        (unit.FreeLunch(), neighbourhood.FreeLunch()),
+    )
+    for change, expected in mapped:
         given = Specification(
             domain=domain.Histogram(cells=["a", "b"]),
             scope=scope.Everything(),

@@ -71,6 +71,10 @@ _UNITS: Final[dict[str, Callable[[Any], n.Neighbourhood]]] = {
     "neighbours": lambda _u: n.Listed(),
     "metric": lambda _u: n.Metric(),
     "hamming": lambda _u: n.Metric(),
+    "attribute": lambda _u: n.Attribute(),
+    "bit": lambda _u: n.Bit(),
+    "blowfish": lambda _u: n.Blowfish(),
+    "free-lunch": lambda _u: n.FreeLunch(),
 }
 
 
