@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from sqlglot import exp
 
 from quincunx.errors import DataError, SpecificationError, UnavailableError
@@ -152,7 +151,7 @@ class Table:
         try:
             with self.origin.reading(connection, names) as relation:
                 rows = connection.execute(select.from_(relation).sql(dialect=DIALECT)).fetchall()
-        except duckdb.Error:
+        except Exception:
             rows = None
         finally:
             connection.close()
