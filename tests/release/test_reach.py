@@ -124,3 +124,15 @@ def test_means_of_clamped_numbers_are_covered(make: object) -> None:
     assert 0 < clamped.sum() < draws
     assert (found.low[clamped] == -1.0).all()
     assert (found.high[clamped] == 1.0).all()
+
+
+def test_what_was_paid_for_before_the_limit_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with session(tables=wide(), standard=Pure()) as asked:
+        with monkeypatch.context() as before:
+            before.setattr("quincunx.release.desk.check_reach", lambda *_: None)
+            first = asked.sql(SUM, spend="1/1000")
+        again = asked.sql(SUM, spend="1/1000")
+        assert again.spent == 0
+        assert again.columns == first.columns
+        with pytest.raises(PrivacyError, match="ends of the lattice"):
+            asked.sql(SUM, spend="1/999")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from quincunx.errors import ParameterError, SpecificationError
+from quincunx.errors import ParameterError, PrivacyError, SpecificationError
 from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
 from quincunx.numbers import delta_parameter, probability
@@ -173,13 +173,14 @@ class Desk:
 
     def at_price(self, text: str, priced: Priced, notes: tuple[str, ...] = ()) -> Ask:
         """The question with noise that is given; refused where it would reach the ends of the lattice."""
-        check_reach(priced, self.confidence)
-        return Ask(
-            text=text,
-            priced=priced,
-            question=asking.question(self.books, self.version, priced, self.schema, self.public),
-            notes=notes,
-        )
+        question = asking.question(self.books, self.version, priced, self.schema, self.public)
+        try:
+            check_reach(priced, self.confidence)
+        except PrivacyError:
+            # What was paid for before there was such a limit is replayed as it is.
+            if not self.books.paid(question):
+                raise
+        return Ask(text=text, priced=priced, question=question, notes=notes)
 
     def cost(self, priced: Priced, question: Question) -> Cost:
         """The price of `priced`, which `question` pays for."""
