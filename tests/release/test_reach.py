@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,17 +13,24 @@ import pytest
 from quincunx.errors import PrivacyError
 from quincunx.mechanisms import DiscreteLaplace
 from quincunx.mechanisms.additive import LIMIT
+from quincunx.release import Session
 from quincunx.release.interval import of_mean, of_measure
 from quincunx.release.pricing import price
 from quincunx.release.reach import FARTHEST, check_reach
 from quincunx.spec.standard import ZCDP, Pure
 from quincunx.table.source import Table
 from tests.release.test_interval import count_bound
-from tests.release.world import gaussian, laplace, session
+from tests.release.world import gaussian, laplace
+from tests.release.world import session as plain_session
 
 ONE = Fraction(1)
 TENTH = Fraction(1, 10)
 SUM = "SELECT SUM(x) AS s FROM t"
+
+
+def session(**changes: Any) -> Session:
+    """A session in which spends may be as small as can be added up: what refuses them here is the lattice."""
+    return plain_session(**({"budgets": {"smallest_spend": "1e-30"}} | changes))
 
 
 def wide(step: object = 1) -> dict[str, Table]:
