@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -330,7 +331,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="TopDown beside Clarabel and OSQP, and its growth.")
     parser.add_argument("--part", choices=("fit", "growth", "state", "island"))
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--data", default=str(HERE.parents[1] / "shared" / "data"))
+    parser.add_argument("--data", default=os.environ.get("QUINCUNX_DATA", str(HERE.parents[1] / "shared" / "data")))
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--alone", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()

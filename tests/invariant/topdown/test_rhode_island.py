@@ -37,11 +37,11 @@ def test_the_world_and_the_price() -> None:
     ids=["subtree", "level", "level, total first", "subtree, freed share given"],
 )
 def test_medians_of_mean_absolute_errors(changes: dict[str, str], limits: dict[str, float]) -> None:
-    """Ten fixed keys; the limits are those that were asked for, the figures those that were seen."""
+    """Ten fixed keys, three for the published passes; the limits are what was asked for, the figures what was seen."""
     plan = planned(blocks(), **changes)
     truth = levels_of(plan.source, plan.geography)
     found: dict[str, list[float]] = {}
-    for key in range(10):
+    for key in range(3 if "passes" in changes else 10):
         with keyed(key_of(f"rhode island {key}")):
             release = plan.run()
         assert release.tables[0].sum() == 1_052_567
