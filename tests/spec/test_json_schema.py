@@ -75,10 +75,10 @@ EXAMPLES = [
         domain=domain.Finite.multisets([("ann", "2024-01-01"), ("bob", "2024-01-02")], range(3), columns=("id", "day")),
         unit=unit.AddRemove(key="id", per={"column": "day", "period": "week"}),
     ),
-    spec(domain=domain.Finite.vectors([("f", 1), ("m", 1), ("m", 2)], 2), unit=unit.Attribute()),
-    spec(domain=domain.Finite.vectors(["00", "01"], 2), unit=unit.Bit()),
-    spec(domain=domain.Finite.vectors(["low", "middle", "high"], 1), unit=unit.Blowfish([("low", "middle")])),
-    spec(domain=LINE, unit=unit.FreeLunch(), scope=scope.Universes({"one": ["a", 1], "both": ["a", None]})),
+    spec(domain=domain.Finite(datasets=[(("f", 1),), (("m", 1),)], ordered=True), unit=unit.Attribute()),
+    spec(domain=domain.Finite(datasets=[("01",), ("11",)], ordered=True), unit=unit.Bit()),
+    spec(domain=domain.Finite(datasets=[("a",), (1,)], ordered=True), unit=unit.Blowfish([("a", 1)])),
+    spec(domain=LINE, unit=unit.FreeLunch(), scope=scope.Universes({"one": ["a", 1], "two": [1, None]})),
 ]
 
 
