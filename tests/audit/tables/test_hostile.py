@@ -21,19 +21,19 @@ def report(found: Hostility) -> None:
 
 
 def test_hostile_rows_show_through_nothing() -> None:
-    found = hostile(every=19)
+    found = hostile(every=31)
     report(found)
     found.check()
-    assert sum(found.answered.values()) >= 150
+    assert sum(found.answered.values()) >= 90
 
 
 @pytest.mark.ci
-def test_all_hostile_rows_show_through_nothing() -> None:
-    found = hostile()
+def test_many_hostile_rows_show_through_nothing(full: bool) -> None:
+    found = hostile(every=1 if full else 3)
     report(found)
     found.check()
     assert {kind for kind, _ in found.answered} == KINDS
-    assert sum(found.answered.values()) >= 3_000
+    assert sum(found.answered.values()) >= (3_000 if full else 1_000)
 
 
 def test_the_check_finds_a_scan_that_is_not_total(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_the_check_finds_a_scan_that_is_not_total(monkeypatch: pytest.MonkeyPatc
     total = scan.arrived
     monkeypatch.setattr(scan, "arrived", lambda s, kind: (s, "VARCHAR") if kind == RAW_TEXT else total(s, kind))
     with pytest.raises(VerificationError, match="hostile rows show through"):
-        hostile(every=19).check()
+        hostile(every=61).check()
 
 
 def test_a_report_without_questions_is_refused() -> None:
