@@ -84,6 +84,12 @@ def test_the_period_is_never_null_either() -> None:
     assert key("people", "ρ", "SELECT COUNT(day) AS n FROM visits", None) != GOLDEN[name(PAID[0])]
 
 
+def test_a_condition_that_keeps_no_row_is_another_question() -> None:
+    plain = GOLDEN[name(PAID[0])]
+    assert key("people", "ρ", "SELECT COUNT(*) AS n FROM visits WHERE FALSE", None) != plain
+    assert key("people", "ρ", "SELECT COUNT(*) FILTER (WHERE FALSE) AS n FROM visits", None) != plain
+
+
 def test_what_may_be_null_is_another_question() -> None:
     for other in ("COUNT(age)", "COUNT(*) FILTER (WHERE member)", "COUNT(person_id % 2)"):
         assert key("people", "ρ", f"SELECT {other} AS n FROM visits", None) != GOLDEN[name(PAID[0])]

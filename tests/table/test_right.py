@@ -100,6 +100,7 @@ def session(tables: dict[str, qx.Table], key: str | None = "person") -> qx.Sessi
         unit=qx.unit.AddRemove(key=key),
         standard=qx.standard.Pure(),
         intensity=10**30,
+        budgets={"smallest_spend": 1},
     )
 
 

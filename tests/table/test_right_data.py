@@ -151,6 +151,7 @@ def test_real_tables_equal_plain_duckdb(name: str) -> None:
         unit=qx.unit.AddRemove(key=real.key),
         standard=qx.standard.Pure(),
         intensity=10**30,
+        budgets={"smallest_spend": 1},
     ) as session:
         for sql, keys in real.questions:
             compared = compare(real, plain, session, sql, keys)

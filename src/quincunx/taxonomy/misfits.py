@@ -136,6 +136,12 @@ _RULES: Final[list[tuple[Callable[[Definition], bool], str, str]]] = [
         "Choose formalism=Testing().",
     ),
     (
+        lambda d: isinstance(d.quantification, q.Capacity)
+        and (isinstance(d.formalism, f.Federated) or isinstance(d.relativisation, r.Subspace)),
+        "the capacity is that of functions of the output itself",
+        "Keep formalism and relativisation, or choose another quantification.",
+    ),
+    (
         lambda d: isinstance(d.quantification, q.TradeOff) and not isinstance(d.variation, v.Uniform),
         "a curve of errors is stated once for all",
         "Keep variation=Uniform().",
