@@ -19,8 +19,8 @@ from quincunx.table.declaration import distinct_names
 from quincunx.table.encoding import UTF8, first_line, private_folder, readable
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.piece import call, choose, column, text
-from quincunx.table.origin import NAME, Origin, described, visible
-from quincunx.table.storage import MARKED_TEXT, MILLISECONDS, RAW_TEXT, unchecked
+from quincunx.table.origin import Origin, described, visible
+from quincunx.table.storage import MARKED_TEXT, MILLISECONDS, NAME, RAW_TEXT, unchecked
 
 Found = tuple[Origin, tuple[str, ...]]
 # Rows that cross over at a time where a file is read through Arrow.

@@ -11,9 +11,9 @@ from sqlglot import exp
 from quincunx.errors import DataError
 from quincunx.table import arrow
 from quincunx.table.declaration import distinct_names
-from quincunx.table.origin import NAME, Given, Origin, described, visible
+from quincunx.table.origin import Given, Origin, described, visible
 from quincunx.table.series import column_of, storage_of
-from quincunx.table.storage import MILLISECONDS, RAW_TEXT, unchecked
+from quincunx.table.storage import MILLISECONDS, NAME, RAW_TEXT, unchecked
 
 Found = tuple[Origin, tuple[str, ...]]
 # Rows of a relation that cross over at a time: with texts of at most 128 KiB no buffer passes 2 GiB, where it raises.

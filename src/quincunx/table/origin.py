@@ -12,17 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Final
 
 import duckdb
 from sqlglot import exp
 
 from quincunx.table.declaration import distinct_names
 from quincunx.table.engines.connection import connect
-from quincunx.table.storage import TYPES, type_of
+from quincunx.table.storage import NAME, TYPES, type_of
 
-# The name under which a source is known to the engine while a question runs.
-NAME: Final = "source"
 Fields = tuple[tuple[str, str], ...]
 
 

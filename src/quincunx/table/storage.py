@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+# The name under which a source is known to the engine while a question runs.
+NAME: Final = "source"
 # Types in which columns arrive, besides those of the engine.
 # A text whose bytes may be anything; one in which a mark stands for what was not readable.
 RAW_TEXT: Final = "RAW TEXT"

@@ -136,8 +136,10 @@ _RULES: Final[list[tuple[Callable[[Definition], bool], str, str]]] = [
         "Choose formalism=Testing().",
     ),
     (
-        lambda d: isinstance(d.quantification, q.Capacity)
-        and (isinstance(d.formalism, f.Federated) or isinstance(d.relativisation, r.Subspace)),
+        lambda d: (
+            isinstance(d.quantification, q.Capacity)
+            and (isinstance(d.formalism, f.Federated) or isinstance(d.relativisation, r.Subspace))
+        ),
         "the capacity is that of functions of the output itself",
         "Keep formalism and relativisation, or choose another quantification.",
     ),

@@ -24,6 +24,7 @@ from quincunx.table.engines.statement import Source, Statement, owners, statemen
 from quincunx.table.measure import Program, columns_read
 from quincunx.table.plan import Filter, Scan
 from quincunx.table.schema import Schema
+from quincunx.table.storage import NAME
 
 if TYPE_CHECKING:
     from quincunx.table.source import Table
@@ -45,8 +46,8 @@ class DuckDB:
         self._threads = threads
         self._connection = self._connected()
         self._closed = False
-        # Programs that passed on made-up rows.
-        self._rehearsed: set[Program] = set()
+        # Programs that passed on made-up rows, and their statements over a source of that name.
+        self._rehearsed: dict[Program, Statement] = {}
         self._stage = Stage()
 
     def __enter__(self) -> DuckDB:
@@ -80,10 +81,12 @@ class DuckDB:
         passed = False
         with noticing() as pressed:
             try:
+                written = statement(program, replace(source, relation=exp.to_table(NAME)))
                 for made in self._stage.relations(name, table.origin.fields, self._schema):
-                    written = statement(program, replace(source, relation=exp.to_table(made)))
                     with self._stage.connection.cursor() as cursor:
+                        cursor.execute(f"CREATE TEMP VIEW {NAME} AS FROM {made}")
                         _result(program, _fetched(cursor, written))
+                self._rehearsed[program] = written
                 passed = True
             except Exception:
                 self._stage = Stage()
@@ -95,7 +98,6 @@ class DuckDB:
                 where="duckdb",
                 hint="Write it in another way; no private row was read.",
             )
-        self._rehearsed.add(program)
 
     def run(self, program: Program) -> Result:
         """The exact measures of a program. Every number in the result is private.
@@ -103,7 +105,8 @@ class DuckDB:
         Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
         """
         source, table = self._source(program)
-        written = statement(program, source)
+        tried = self._rehearsed.get(program) if source.relation == exp.to_table(NAME) else None
+        written = statement(program, source) if tried is None else tried
         found: Result | None = None
         used = self._connection
         with noticing() as pressed:
