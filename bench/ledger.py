@@ -34,7 +34,7 @@ SPEC = qx.Specification(
     scope=qx.scope.Everything(),
     unit=qx.unit.AddRemove(key="person_id"),
     standard=qx.standard.ZCDP(delta="1e-10"),
-    intensity=1000,
+    intensity=1,
 )
 
 
