@@ -15,6 +15,7 @@ from quincunx.ledger.registration import Registration
 # A holder of a total: which budget, and whose. The dataset's own has no further name.
 Holder = tuple[str, str]
 DATASET: Final[Holder] = ("dataset", "")
+_ZERO: Final = Fraction(0)
 
 
 class Book:
@@ -26,7 +27,7 @@ class Book:
         self._connection = connection
         # Within a transaction nobody else writes, so what was read once stays true.
         self._last: tuple[int, str] | None = None
-        self._spent: dict[tuple[str, Holder], tuple[Fraction, Fraction]] = {}
+        self._spent: dict[tuple[str, Holder], tuple[Fraction, Fraction] | None] = {}
 
     def last(self) -> tuple[int, str]:
         """(number of records, hash of the last)."""
@@ -77,11 +78,11 @@ class Book:
 
     def spent(self, dataset: str, holder: Holder) -> tuple[Fraction, Fraction]:
         """What the holder has spent: (ε, ρ or μ²; δ)."""
-        if (dataset, holder) not in self._spent:
-            query = "SELECT spent, delta FROM totals WHERE dataset = ? AND budget = ? AND holder = ?"
-            row = self._connection.execute(query, (dataset, *holder)).fetchone() or ("0", "0")
-            self._spent[dataset, holder] = (Fraction(row[0]), Fraction(row[1]))
-        return self._spent[dataset, holder]
+        return self._total(dataset, holder) or (_ZERO, _ZERO)
+
+    def holds(self, dataset: str, holder: Holder) -> bool:
+        """Whether the holder was ever charged, be it 0."""
+        return self._total(dataset, holder) is not None
 
     def holders(self, dataset: str, budget: str) -> list[str]:
         """Whose totals of one budget are kept, sorted."""
@@ -90,9 +91,12 @@ class Book:
 
     def balance(self, registration: Registration, holder: Holder) -> Balance:
         """The holder's account in the budgeted parameter."""
-        budget, name = holder
-        limits = {"dataset": registration.total, "plan": registration.plan, "analyst": registration.limit(name)}
-        return Balance(budget=limits[budget], spent=self.spent(registration.dataset, holder)[0])
+        return Balance(budget=registration.budget(*holder), spent=self.spent(registration.dataset, holder)[0])
+
+    def remaining(self, registration: Registration, holders: list[Holder]) -> list[Fraction | None]:
+        """What is left of the holders' budgets, and of the dataset's δ."""
+        balances = [self.balance(registration, holder) for holder in holders]
+        return [balance.remaining for balance in (*balances, self.delta(registration))]
 
     def delta(self, registration: Registration) -> Balance:
         """The dataset's account of δ."""
@@ -122,6 +126,13 @@ class Book:
             self._spent[dataset, holder] = (spent + cost, used + delta)
             row = (dataset, *holder, str(spent + cost), str(used + delta))
             self._connection.execute("INSERT OR REPLACE INTO totals VALUES (?, ?, ?, ?, ?)", row)
+
+    def _total(self, dataset: str, holder: Holder) -> tuple[Fraction, Fraction] | None:
+        if (dataset, holder) not in self._spent:
+            query = "SELECT spent, delta FROM totals WHERE dataset = ? AND budget = ? AND holder = ?"
+            row = self._connection.execute(query, (dataset, *holder)).fetchone()
+            self._spent[dataset, holder] = (Fraction(row[0]), Fraction(row[1])) if row else None
+        return self._spent[dataset, holder]
 
     def reservation(self, key: str) -> int | None:
         """The number of the record that reserved the question, or None."""

@@ -17,6 +17,7 @@ from typing import Any, Final
 from quincunx.errors import DataError, ParameterError
 from quincunx.numbers import rational
 
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 _MAX_DEPTH: Final = 40
 _MAX_NAME: Final = 200
 
@@ -28,7 +29,7 @@ def canonical(value: object, where: str) -> str:
 
 def dumped(plain: object) -> str:
     """Canonical JSON of what JSON is made of."""
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _ENCODER.encode(plain)
 
 
 def digest(text: str | bytes) -> str:

@@ -65,7 +65,13 @@ _REASONS: Final = {
 # The longest pause between two attempts to get the lock, in seconds.
 _STEP: Final = 0.004
 # Connections that a fork copied: SQLite forbids the child to use them, and closing them is its parent's business.
-_INHERITED: Final[list[sqlite3.Connection]] = []
+_INHERITED: Final[list[Connection]] = []
+
+
+class Connection(sqlite3.Connection):
+    """A connection that knows the format of the file, read at the beginning of each transaction."""
+
+    format: int = FORMAT
 
 
 class Database:
@@ -76,7 +82,7 @@ class Database:
         self.memory = self.path == MEMORY
         self._wait = wait
         self._process = os.getpid()
-        self._idle: list[sqlite3.Connection] = []
+        self._idle: list[Connection] = []
         self._closed = False
         self._gate: AbstractContextManager[object] = threading.Lock() if self.memory else nullcontext()
         self._file = (0, 0)
@@ -90,13 +96,13 @@ class Database:
                 self._idle.append(self._connected())
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[Connection]:
         """One transaction that holds the only write lock from its beginning; all of it is durable, or none."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """One transaction that sees one state; it waits for nobody."""
         with self._transaction("BEGIN") as connection:
             yield connection
@@ -114,7 +120,7 @@ class Database:
             self.close()
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, begin: str) -> Iterator[Connection]:
         self._after_fork()
         with self._gate, _translated(self.path):
             connection = self._taken()
@@ -130,16 +136,15 @@ class Database:
                 raise
             self._give_back(connection)
 
-    def _begun(self, connection: sqlite3.Connection, begin: str) -> None:
+    def _begun(self, connection: Connection, begin: str) -> None:
         """Begin, or wait for whoever holds the lock: a bounded time, in short steps of random length."""
         until = time.monotonic() + self._wait
         while True:
             try:
                 connection.execute(begin)
-                # The first look takes the snapshot, so that waiting is over when it succeeds.
-                connection.execute("SELECT 1 FROM records LIMIT 1")
-                # A newer version may have changed the format since this connection was made.
-                format_of(connection, self.path)
+                # The first look takes the snapshot, so that waiting is over when it succeeds. It is at the format,
+                # which a newer version may have changed since this connection was made.
+                connection.format = format_of(connection, self.path)
                 return
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
@@ -158,7 +163,7 @@ class Database:
         _INHERITED.extend(self._idle)
         self._idle, self._process = [], os.getpid()
 
-    def _taken(self) -> sqlite3.Connection:
+    def _taken(self) -> Connection:
         if self._closed:
             raise UnavailableError("the ledger is closed", where=self.path, hint="Open it again.")
         if not self.memory and check_file(self.path) != self._file:
@@ -170,18 +175,18 @@ class Database:
         except IndexError:
             return self._connected()
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         if self._closed or connection.in_transaction:
             connection.close()
         else:
             self._idle.append(connection)
 
-    def _in_memory(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
+    def _in_memory(self) -> Connection:
+        connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False, factory=Connection)
         _fill(connection)
         return connection
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connected(self) -> Connection:
         connection = connect(self.path, self._wait)
         try:
             _check_format(connection, self.path)
@@ -220,10 +225,12 @@ class Database:
         _sync_folder(os.path.dirname(self.path))
 
 
-def connect(path: str, wait: float) -> sqlite3.Connection:
+def connect(path: str, wait: float) -> Connection:
     """A connection to an existing file, in autocommit; `wait` is how long it waits for a lock, in seconds."""
     address = f"file:{quote(path)}?mode=rw"
-    return sqlite3.connect(address, timeout=wait, isolation_level=None, check_same_thread=False, uri=True)
+    return sqlite3.connect(
+        address, timeout=wait, isolation_level=None, check_same_thread=False, factory=Connection, uri=True
+    )
 
 
 def format_of(connection: sqlite3.Connection, path: str = "ledger") -> int:
@@ -235,12 +242,13 @@ def format_of(connection: sqlite3.Connection, path: str = "ledger") -> int:
     return version
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
+def upgrade(connection: Connection) -> None:
     """Make a file of format 1 one of format 2, inside the transaction that needs it; older versions then refuse it."""
-    if format_of(connection) < FORMAT:
+    if connection.format < FORMAT:
         for statement in HALTING:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.format = FORMAT
 
 
 def _fill(connection: sqlite3.Connection) -> None:

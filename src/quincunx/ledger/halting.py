@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quincunx.errors import HaltedError
-from quincunx.ledger.database import format_of, upgrade
+from quincunx.ledger.database import Connection, upgrade
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +80,18 @@ class Halts:
 
     __slots__ = ("_connection", "_known")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._known = format_of(connection) > 1
+        self._known = connection.format > 1
 
     def check(self, dataset: str, version: str, key: str) -> bool:
         """Raise unless a question that has no answer may be asked; whether its version reopens the dataset."""
         if not self._known:
             return False
-        query = (
-            "SELECT version, reopened, allowed FROM halts WHERE dataset = ? AND (reopened IS NULL OR allowed IS NULL)"
-        )
+        query = "SELECT version, reopened, allowed FROM halts WHERE dataset = ?"
         rows = self._connection.execute(query, (dataset,)).fetchall()
+        if not rows:
+            return False
         standing = any(reopened is None for _, reopened, _ in rows)
         closed = any(each == version for each, _, allowed in rows if allowed is None)
         if closed or (standing and version in self._versions(dataset)):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
@@ -22,7 +22,7 @@ from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
 from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, name, sentence
-from quincunx.ledger.database import Database, upgrade
+from quincunx.ledger.database import Connection, Database, upgrade
 from quincunx.ledger.halting import Halts
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
@@ -160,12 +160,13 @@ class Ledger:
         # What is recorded is written before the lock is taken, so that others wait less.
         spend = {"dataset": question.dataset, "question": key, "cost": str(cost), "delta": str(delta)}
         more = {"version": question.version, "asked": json.loads(question.asked), "plan": plan}
-        asked, shared = dumped({**spend, **more, "analyst": analyst}), dumped({**spend, "analyst": analyst})
+        asked = dumped({**spend, **more, "analyst": analyst})
         with self._database.writing() as connection:
             book = Book(connection)
             registration = book.registration(question.dataset)
             _check_guarantee(registration, question)
-            registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
+            if who is None or not book.holds(question.dataset, who):
+                registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
             seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
             halts = Halts(connection)
             if not stored and halts.check(question.dataset, question.version, key):
@@ -176,14 +177,13 @@ class Ledger:
             payers = ([DATASET, share] if first else []) + ([who] if who is not None and joins else [])
             book.admit(registration, payers, cost, delta)
             if first:
-                rest = [book.balance(registration, holder).remaining for holder in payers]
-                registration.check_spend(cost, delta, [*rest, book.delta(registration).remaining])
+                registration.check_spend(cost, delta, partial(book.remaining, registration, payers))
             book.charge(question.dataset, payers, cost, delta)
             if seq is None:
                 seq = book.append("reservation", asked, time)
                 book.reserve(key, question.dataset, seq)
             elif joins:
-                book.append("replay", shared, time)
+                book.append("replay", dumped({**spend, "analyst": analyst}), time)
             if who is not None and joins:
                 book.pay(key, who[1])
             return Reservation(
@@ -362,7 +362,7 @@ def _answer(book: Book, reservation: Reservation) -> Answer:
     return Answer(**names, content=content, seq=seq, head=book.head())
 
 
-def _upgrade(connection: sqlite3.Connection, registration: Registration) -> None:
+def _upgrade(connection: Connection, registration: Registration) -> None:
     """A smallest spend is what format 1 does not know."""
     if registration.smallest_spend is not None:
         upgrade(connection)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -22,6 +22,8 @@ from quincunx.numbers.exact import float_text
 from quincunx.spec import Specification
 
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}
+# The last specification and its four blocks as text: one place, so that both are read and written at once.
+_LAST: Final[list[tuple[Specification | None, str]]] = [(None, "")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,17 +98,25 @@ class Registration:
             got = f"{self.symbol} = {float_text(cost)}"
             raise ParameterError("the spend is too small", where=f"dataset {self.dataset!r}", got=got, hint=hint)
 
-    def check_spend(self, cost: Fraction, delta: Fraction, remaining: Collection[Fraction | None]) -> None:
+    def check_spend(
+        self, cost: Fraction, delta: Fraction, remaining: Callable[[], Collection[Fraction | None]]
+    ) -> None:
         """Raise ParameterError for a spend that is too small, or whose fraction is too long to be added up.
 
-        remaining: what is left of each budget in the way; all of it may be spent, whatever its fraction is.
+        remaining: tells what is left of each budget in the way; all of it may be spent, whatever its fraction is.
         """
         self.check_size(cost)
         for spent, total, sign in ((cost, self.total, self.symbol), (delta, self.delta, "δ")):
-            if not exact(spent, total) and spent not in remaining:
+            if not exact(spent, total) and spent not in remaining():
                 hint = f"Rounded up it is {sign} = {amount(rounded(spent, total, spent - 1))}."
                 where, got = f"dataset {self.dataset!r}", f"{sign} = {float_text(spent)}"
                 raise ParameterError("the fraction of this spend is too long", where=where, got=got, hint=hint)
+
+    def budget(self, kind: str, holder: str) -> Fraction | None:
+        """What a holder may spend of the "dataset", a "plan" or as an "analyst"; None: no limit of their own."""
+        if kind == "analyst":
+            return self.limit(holder)
+        return self.total if kind == "dataset" else self.plan
 
     def limit(self, analyst: str) -> Fraction | None:
         """What the analyst may spend: None without any analyst budgets and for the curator, who answers for the total;
@@ -172,9 +182,14 @@ class Registration:
 
 def guarantee(specification: Specification) -> str:
     """The four blocks that an answer shares with its dataset, as canonical JSON: all but the intensity."""
-    blocks = specification.to_dict()
-    del blocks["intensity"]
-    return canonical(blocks, "specification")
+    before, text = _LAST[0]
+    # Question after question names the same object. Equal ones could have two texts: 1 and true are equal.
+    if before is not specification:
+        blocks = specification.to_dict()
+        del blocks["intensity"]
+        text = canonical(blocks, "specification")
+        _LAST[0] = (specification, text)
+    return text
 
 
 def differences(registered: Registration, given: Registration) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Draw, Entry
+from quincunx.invariant.swapping.columns import EVERY
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
 from quincunx.invariant.swapping.swap import draw as swap_draw
 
@@ -46,7 +47,7 @@ class Copies:
         """No column has missing values."""
         return False
 
-    def codes(self, name: str, head: int | None = None) -> NDArray[np.int64]:
+    def codes(self, name: str, rows: slice = EVERY) -> NDArray[np.int64]:
         """The column itself: its values are small whole numbers."""
         copies, size = self.values.shape
         columns = {
@@ -54,7 +55,7 @@ class Copies:
             "place": np.tile(np.arange(size, dtype=np.int64), copies),
             "value": np.ascontiguousarray(self.values).ravel(),
         }
-        return columns[name][:head]
+        return columns[name][rows]
 
 
 def entries() -> Iterator[Entry]:

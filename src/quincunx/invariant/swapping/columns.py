@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Integers: TypeAlias = NDArray[np.int64]
 # Codes are below this many times the number of rows, so that strata can be counted in a table of modest size.
 _SPREAD: Final = 4
+EVERY: Final = slice(None)
 # The product of two codes must fit into 64 bits.
 _MOST: Final = 2**62
 
@@ -37,9 +38,17 @@ class Table(Protocol):
         """Whether the column has missing values."""
         ...
 
-    def codes(self, name: str, head: int | None = None) -> Integers:
+    def codes(self, name: str, rows: slice = EVERY) -> Integers:
         """A whole number ≥ 0 for each row, the same for equal values and not much larger than there are rows; missing
-        values are equal to each other. With `head`, for the first rows only."""
+        values are equal to each other. With `rows`, for these alone, numbered among themselves."""
+        ...
+
+
+class Codes(Protocol):
+    """`Table.codes`, by itself."""
+
+    def __call__(self, name: str, rows: slice = EVERY) -> Integers:
+        """The codes of the column, or of some of its rows."""
         ...
 
 
@@ -60,9 +69,9 @@ class FrameTable:
         series = self.frame[name]
         return bool(series.is_null().any() or (series.dtype.is_float() and series.is_nan().any()))
 
-    def codes(self, name: str, head: int | None = None) -> Integers:
-        """The codes of the column."""
-        series = self.frame[name] if head is None else self.frame[name].head(head)
+    def codes(self, name: str, rows: slice = EVERY) -> Integers:
+        """The codes of the column, or of some of its rows."""
+        series = self.frame[name] if rows == EVERY else self.frame[name][rows]
         if not series.is_null().any():
             return _values(series, False)
         found, missing = _values(series, True), series.is_null().to_numpy()

@@ -8,14 +8,15 @@ among datasets that agree on the invariants, and a rule between columns narrows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 
-from quincunx.invariant.swapping.columns import Integers, combined
+from quincunx.invariant.swapping.columns import Codes, Integers, combined, numbered
 from quincunx.invariant.swapping.strata import Strata, varies
 
 # How much more of the records than by chance a column must determine to be named.
@@ -28,6 +29,8 @@ _FEWEST: Final = 100
 _FIRST_LOOK: Final = 10_000
 # Pairs of columns are looked at as long as that takes no more than so many records in all.
 _MOST: Final = 20_000_000
+# 2^64 divided by the golden ratio: multiples of it are spread evenly.
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,55 +67,106 @@ class Dependence:
 
 
 def dependences(
-    strata: Strata, swapped: Mapping[str, Integers], rest: tuple[str, ...], codes: Callable[[str], Integers]
+    strata: Strata, swapped: Mapping[str, Integers], rest: tuple[str, ...], codes: Codes
 ) -> Iterator[Dependence]:
     """The columns, and pairs of columns that are no rule alone, that give a swapped one away; most first."""
     if len(strata.of) < _FEWEST:
         return
-    # Without households a unit is a row, and nothing is picked.
-    every = strata.units is strata.first
-    stay = {name: codes(name) if every else codes(name)[strata.first] for name in rest}
-    moving = {name: values if every else values[strata.first] for name, values in swapped.items()}
-    for name, values in moving.items():
-        found = [each for each in (_dependence((one,), name, strata.of, stay, values) for one in rest) if each]
+    units = _Units(strata, codes)
+    for name, values in swapped.items():
+        search = _Search(units, name, units.picked(values))
+        found = [each for each in (search.found((one,)) for one in rest) if each]
         rules = {each.columns[0] for each in found if each.undone >= RULE}
-        others = [one for one in rest if one not in rules]
-        pairs = list(combinations(others, 2))
-        if len(pairs) * min(len(strata.of), _FIRST_LOOK) <= _MOST:
-            joint = (_dependence(pair, name, strata.of, stay, values) for pair in pairs)
+        pairs = list(combinations([one for one in rest if one not in rules], 2))
+        if len(pairs) * min(units.count, _FIRST_LOOK) <= _MOST:
+            closely = len(pairs) * units.count <= _MOST
+            joint = (search.found(pair, closely) for pair in pairs)
             found += [each for each in joint if each is not None and each.undone >= RULE]
         yield from sorted(found, key=lambda each: -max(each.undone, each.marked))
 
 
-def _dependence(
-    columns: tuple[str, ...], name: str, strata: Integers, stay: Mapping[str, Integers], values: Integers
-) -> Dependence | None:
-    step = len(strata) // _FIRST_LOOK
-    if step > 1 and not _promises(columns, strata[::step], [stay[each][::step] for each in columns], values[::step]):
-        return None
-    rule = combined([stay[column] for column in columns], len(strata))
-    undone = _determined(strata, rule, values)
-    # A value that determines two columns determines each.
-    marked = _determined(strata, values, rule) if len(columns) == 1 else _NOTHING
-    if max(undone.excess, marked.excess) < EXCESS:
-        return None
-    return Dependence(
-        columns=columns,
-        swapped=name,
-        undone=undone.share if undone.excess >= EXCESS else 0.0,
-        marked=marked.share if marked.excess >= EXCESS else 0.0,
-    )
+class _Units:
+    """The records or households: strata and the codes of columns that stay, of all of them and of a part."""
+
+    def __init__(self, strata: Strata, codes: Codes) -> None:
+        self.strata, self.count = strata.of, len(strata.of)
+        # Without households a unit is a row, and nothing is picked.
+        self._rows = None if strata.units is strata.first else strata.first
+        self.some = slice(None, None, max(1, self.count // _FIRST_LOOK))
+        self.few = numbered(self.strata[self.some])
+        self.whole = cache(lambda name: self.picked(codes(name)))
+        by_row = self._rows is None
+        self.part = cache(lambda name: codes(name, self.some) if by_row else numbered(self.whole(name)[self.some]))
+
+    def picked(self, codes: Integers) -> Integers:
+        return codes if self._rows is None else codes[self._rows]
 
 
-def _promises(columns: tuple[str, ...], strata: Integers, parts: list[Integers], values: Integers) -> bool:
-    """Whether a sample shows more than chance. Few of its records share a rare value, so it is those that count."""
-    rule, single = combined(parts, len(strata)), len(columns) == 1
-    looks = [_determined(strata, rule, values), *([_determined(strata, values, rule)] if single else [])]
-    return any(
-        look.same - look.chance >= max(look.shared * (EXCESS if single else RULE) / 2, 1.5 * look.shared**0.5)
-        or (single and look.shared < _FEWEST and look.total > 0)
-        for look in looks
-    )
+class _Search:
+    """Looks for rules between columns that stay and the swapped column `name`: in a part first, then in all units."""
+
+    def __init__(self, units: _Units, name: str, values: Integers) -> None:
+        self._units, self._name, self._values = units, name, values
+        self._few = numbered(values[units.some])
+        # What the value determines is looked for in the same units, whichever column it is.
+        self._alike = cache(lambda: _alike([values], len(units.few)))
+
+    def found(self, columns: tuple[str, ...], closely: bool = True) -> Dependence | None:
+        """What the columns give away; None where that is no more than chance. closely: rare values are looked at."""
+        units = self._units
+        if len(units.few) < units.count and not self._promises(columns, closely):
+            return None
+        rule = combined([units.whole(name) for name in columns], units.count)
+        undone = _determined(units.strata, rule, self._values)
+        # A value that determines two columns determines each.
+        marked = _determined(units.strata, self._values, rule) if len(columns) == 1 else _NOTHING
+        if max(undone.excess, marked.excess) < EXCESS:
+            return None
+        return Dependence(
+            columns=columns,
+            swapped=self._name,
+            undone=undone.share if undone.excess >= EXCESS else 0.0,
+            marked=marked.share if marked.excess >= EXCESS else 0.0,
+        )
+
+    def _promises(self, columns: tuple[str, ...], closely: bool) -> bool:
+        """Whether a part shows that all units are worth a look."""
+        units, single = self._units, len(columns) == 1
+        wanted = EXCESS if single else RULE
+        rule = combined([units.part(name) for name in columns], len(units.few))
+        look = _determined(units.few, rule, self._few)
+        if look.promises(look.shared, wanted):
+            return True
+        if closely and look.leaves(wanted):
+            parts = [units.whole(name) for name in columns]
+            if self._among(_alike(parts, len(units.few)), parts, [self._values]).promises(look.total, wanted):
+                return True
+        if not single:
+            return False
+        look = _determined(units.few, self._few, rule)
+        if look.promises(look.shared, wanted):
+            return True
+        parts = [units.whole(name) for name in columns] if look.leaves(wanted) else []
+        return bool(parts) and self._among(self._alike(), [self._values], parts).promises(look.total, wanted)
+
+    def _among(self, those: Integers, rule: list[Integers], values: list[Integers]) -> _Look:
+        """What the rule determines among `those` units."""
+        picked = [numbered(self._units.strata[those])]
+        picked += [combined([numbered(part[those]) for part in parts], len(those)) for parts in (rule, values)]
+        return _determined(*picked)
+
+
+def _alike(parts: list[Integers], wanted: int) -> Integers:
+    """About so many units: those of some values, chosen by a hash of the value, with all others that have it.
+
+    A value that very many have is left out: in a first look they were together, too.
+    """
+    hashed = np.zeros(len(parts[0]), dtype=np.uint64)
+    for part in parts:
+        hashed = (hashed + part.astype(np.uint64)) * _ODD
+    those = np.flatnonzero(hashed >> np.uint64(32) < np.uint64(2**32 * wanted // len(hashed)))
+    number = numbered(hashed[those])
+    return those[np.bincount(number, minlength=1)[number] <= wanted // 10]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +178,14 @@ class _Look:
     shared: int
     same: int
     chance: float
+
+    def promises(self, among: int, wanted: float) -> bool:
+        """Whether half of what is wanted shows among so many, and more than chance would."""
+        return self.total > 0 and self.same - self.chance >= max(among * wanted / 2, 1.5 * self.shared**0.5, 1.0)
+
+    def leaves(self, wanted: float) -> bool:
+        """Whether what is wanted could be among those whose like a part does not hold."""
+        return self.total - self.shared >= wanted * self.total > 0
 
     @property
     def share(self) -> float:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from quincunx.errors import DataError
-from quincunx.invariant.swapping.columns import Integers, compact
+from quincunx.invariant.swapping.columns import EVERY, Integers, compact
 from quincunx.invariant.swapping.swap import Drawn
 
 # DuckDB's name of a type, up to its bracket → the words of `domain.Tables`
@@ -68,15 +68,18 @@ class FileTable:
         floats = self._kinds[name] in ("FLOAT", "DOUBLE")
         return self._count(f"{column} IS NULL OR isnan({column})" if floats else f"{column} IS NULL") > 0
 
-    def codes(self, name: str, head: int | None = None) -> Integers:
-        """The codes of the column."""
+    def codes(self, name: str, rows: slice = EVERY) -> Integers:
+        """The codes of the column, or of some of its rows."""
         column = _quoted(name)
-        if self._kinds[name] in _WHOLE and head is None and not self.incomplete(name):
+        if self._kinds[name] in _WHOLE and rows == EVERY and not self.incomplete(name):
             return compact(np.asarray(self._asked(f"SELECT {column} FROM data ORDER BY rowid").fetchnumpy()[name]))
-        rows = "data" if head is None else f"(SELECT rowid, {column} FROM data ORDER BY rowid LIMIT {int(head)})"
+        start, stop, step = rows.indices(self.rows)
+        # A table that was filled once has the rows 0, 1, …
+        those = f"rowid >= {start} AND rowid < {stop} AND (rowid - {start}) % {step} = 0"
+        data = "data" if rows == EVERY else f"(SELECT rowid, {column} FROM data WHERE {those})"
         found = self._asked(
-            f"SELECT k.code FROM {rows} AS d JOIN (SELECT v, row_number() OVER () - 1 AS code FROM "
-            f"(SELECT DISTINCT {column} AS v FROM {rows} AS e)) AS k ON d.{column} IS NOT DISTINCT FROM k.v "
+            f"SELECT k.code FROM {data} AS d JOIN (SELECT v, row_number() OVER () - 1 AS code FROM "
+            f"(SELECT DISTINCT {column} AS v FROM {data} AS e)) AS k ON d.{column} IS NOT DISTINCT FROM k.v "
             "ORDER BY d.rowid"
         ).fetchnumpy()
         return np.asarray(found["code"], dtype=np.int64)

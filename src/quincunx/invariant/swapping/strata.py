@@ -153,7 +153,7 @@ def identifies(table: Table, name: str) -> bool:
     if table.rows < _FEWEST:
         return False
     for head in (1_000, 100_000, table.rows):
-        codes = table.codes(name, min(head, table.rows))
+        codes = table.codes(name, slice(0, head))
         if len(np.unique(codes)) < len(codes):
             return False
     return True
