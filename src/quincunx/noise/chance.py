@@ -103,12 +103,24 @@ def choose(bits: SecureBits, cumulative: Cumulative, count: int) -> NDArray[np.i
     low = np.minimum.accumulate(np.array([pair[0] for pair in bounds[::-1]], dtype=np.uint64))[::-1]
     high = np.maximum.accumulate(np.array([pair[1] for pair in bounds], dtype=np.uint64))
     prefixes = bits.words(count) >> drop
-    chosen = np.searchsorted(high, prefixes, side="left").astype(np.int64)
-    for index in np.flatnonzero(chosen != np.searchsorted(low, prefixes, side="right")):
+    chosen, doubtful = _counted(low, high, prefixes)
+    for index in np.flatnonzero(doubtful):
         bits.fallbacks += 1
         uniform = LazyUniform(bits, int(prefixes[index]), bits.prefix_bits)
         chosen[index] = decide(partial(_count_below, cumulative, uniform), uniform)
     return chosen
+
+
+def _counted(
+    low: NDArray[np.uint64], high: NDArray[np.uint64], prefixes: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """How many bounds are surely below each prefix, and where it could be more."""
+    if len(high) == 1:
+        # A coin: two comparisons are ten times as fast as two searches.
+        below = prefixes > high[0]
+        return below.astype(np.int64), below != (prefixes >= low[0])
+    chosen = np.searchsorted(high, prefixes, side="left").astype(np.int64)
+    return chosen, chosen != np.searchsorted(low, prefixes, side="right")
 
 
 def _bracket(value: Ball | Fraction, bits: int) -> tuple[int, int]:

@@ -29,8 +29,8 @@ _FEWEST: Final = 100
 _FIRST_LOOK: Final = 10_000
 # Pairs of columns are looked at as long as that takes no more than so many records in all.
 _MOST: Final = 20_000_000
-# 2^64 divided by the golden ratio: multiples of it are spread evenly.
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+# 2^32 divided by the golden ratio: multiples of it are spread evenly.
+_ODD: Final = np.uint32(0x9E3779B1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +161,12 @@ def _alike(parts: list[Integers], wanted: int) -> Integers:
 
     A value that very many have is left out: in a first look they were together, too.
     """
-    hashed = np.zeros(len(parts[0]), dtype=np.uint64)
-    for part in parts:
-        hashed = (hashed + part.astype(np.uint64)) * _ODD
-    those = np.flatnonzero(hashed >> np.uint64(32) < np.uint64(2**32 * wanted // len(hashed)))
+    hashed = parts[0].astype(np.uint32)
+    hashed *= _ODD
+    for part in parts[1:]:
+        hashed += part.astype(np.uint32)
+        hashed *= _ODD
+    those = np.flatnonzero(hashed < np.uint32(2**32 * wanted // len(hashed)))
     number = numbered(hashed[those])
     return those[np.bincount(number, minlength=1)[number] <= wanted // 10]
 

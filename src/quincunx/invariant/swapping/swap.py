@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,11 +114,16 @@ def draw(
     moving = {name: table.codes(name) for name in roles.column}
     swapped = combined(list(moving.values()), table.rows)
     strata = read_strata(table, roles, swapped)
-    given_away = tuple(dependences(strata, moving, roles.rest, table.codes)) if strata.largest else ()
-    _warn(table, roles, strata, given_away)
     epsilon = SwapEpsilon(rate=share, largest_stratum=strata.largest, kind=chosen)
     specification = specified(table.types, roles, epsilon)
-    to, from_ = rearrangement(strata.of, share, chosen)
+    # Rules between columns are looked for beside the drawing, which knows nothing of them.
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        rest = roles.rest if strata.largest else ()
+        looked = beside.submit(lambda: tuple(dependences(strata, moving, rest, table.codes)))
+        to, from_ = rearrangement(strata.of, share, chosen)
+        order = shuffle(table.rows)
+        given_away = looked.result()
+    _warn(table, roles, strata, given_away)
     source = _sources(strata, to, from_)
 
     def error(name: str) -> TableError:
@@ -137,7 +143,7 @@ def draw(
         _rest=roles.rest,
     )
     return Drawn(
-        order=shuffle(table.rows),
+        order=order,
         source=source,
         roles=roles,
         specification=specification,
