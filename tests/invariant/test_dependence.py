@@ -7,6 +7,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas
 import pytest
 from typer.testing import CliRunner
 
@@ -150,13 +152,49 @@ def test_a_large_table_is_looked_at_in_full_once_a_rule_shows() -> None:
     assert found.report.dependences == ()
 
 
-def test_rare_values_of_a_large_table_are_seen() -> None:
-    """20,000 blocks in 60,000 records: few records of a first look share one, and those that do agree."""
-    source = random.Random("rare")
-    block = [source.randrange(20_000) for _ in range(60_000)]
-    data = {"tract": [each // 60 for each in block], "block": block, "age": [source.randrange(90) for _ in block]}
-    found, _ = swapped(frame("pandas", data), column="tract", match=[])
-    assert {each.columns: each.undone > 0.9 for each in found.report.dependences} == {("block",): True}
+@pytest.mark.parametrize("match", [[], "county"])
+def test_rare_values_of_a_large_table_are_seen(match: Any) -> None:
+    """Homes of two in 600,000 records: 2 of 30 records of a first look share theirs, and those that do agree."""
+    homes = np.random.default_rng(1).integers(0, 300_000, 600_000)
+    data = pandas.DataFrame({"tract": homes // 60, "home": homes, "county": homes % 60 // 20, "age": homes % 89 // 80})
+    found, _ = swapped(data, column="tract", match=match)
+    assert {each.columns: each.undone > 0.8 for each in found.report.dependences} == {("home",): True}
+
+
+def test_a_crowd_beside_rare_values_hides_no_rule() -> None:
+    """In a third of the records the home is missing: a first look sees the crowd, and few others that agree."""
+    source = np.random.default_rng(2)
+    homes = source.integers(0, 300_000, 600_000)
+    known = np.where(source.random(600_000) < 1 / 3, -1, homes)
+    data = pandas.DataFrame({"tract": homes // 60, "home": known, "age": source.integers(0, 90, 600_000)})
+    found, _ = swapped(data, column="tract", match=[])
+    (one,) = found.report.dependences
+    assert one.columns == ("home",)
+    assert 0.4 < one.undone < 2 / 3
+
+
+def test_rare_pairs_of_a_large_table_are_seen() -> None:
+    """A street and a number make an address, of which each block has many, and few are in a first look twice."""
+    source = np.random.default_rng(3)
+    street, number = source.integers(0, 3_000, 600_000), source.integers(0, 60, 600_000)
+    data = pandas.DataFrame({"block": street * 4 + number // 15, "street": street, "number": number})
+    data["person"] = np.arange(600_000)
+    found, _ = swapped(data, column="block", match=[])
+    assert ("street", "number") in {each.columns for each in found.report.dependences if each.undone > 0.9}
+
+
+def test_large_tables_without_rules_say_nothing() -> None:
+    source = random.Random("none")
+    data = {
+        "county": [source.randrange(5) for _ in range(60_000)],
+        "block": [source.randrange(6_000) for _ in range(60_000)],
+        "race": [source.choice("xyz") for _ in range(60_000)],
+        "income": [source.randrange(50_000) for _ in range(60_000)],
+        "person": list(range(60_000)),
+        "constant": [1] * 60_000,
+    }
+    found, _ = swapped(frame("pandas", data), column="block")
+    assert found.report.dependences == ()
 
 
 @pytest.mark.parametrize("move", ["nowhere", ["tract"], "county", 3, ["age", "age"]])
@@ -190,7 +228,6 @@ def test_words() -> None:
 
 def test_real_persons() -> None:
     """The finding: the area of a person stays, and determines its density, in every one of 7,634 records."""
-    pandas = pytest.importorskip("pandas")
     persons = pandas.read_csv(real_data("persons", "ma2019.csv"))
     found, said = swapped(persons, column="DENSITY", match="SEX", rate="1/2")
     (one,) = found.report.dependences

@@ -51,6 +51,32 @@ def test_a_new_file_is_complete_private_and_alone(tmp_path: Path) -> None:
     connection.close()
 
 
+def test_a_reader_sees_the_state_of_its_first_look(tmp_path: Path) -> None:
+    with filled(tmp_path / "ledger.db") as ledger:
+        with ledger._database.reading() as connection:
+            # Nothing was asked yet, but the transaction has begun.
+            before = sqlite3.connect(tmp_path / "ledger.db").execute("SELECT COUNT(*) FROM records").fetchone()
+            ledger.reserve(question("later"))
+            assert connection.execute("SELECT COUNT(*) FROM records").fetchone() == before
+        with ledger._database.reading() as connection:
+            assert connection.execute("SELECT COUNT(*) FROM records").fetchone() == (before[0] + 1,)
+
+
+def test_a_spend_is_a_few_short_statements(tmp_path: Path) -> None:
+    """Whoever holds the lock keeps sixteen others waiting: what a spend asks of the file does not grow unnoticed."""
+    with filled(tmp_path / "ledger.db") as ledger:
+        for number in range(3):
+            said: list[str] = []
+            with ledger._database.reading() as connection:
+                connection.set_trace_callback(said.append)
+            asked = ledger.reserve(question(f"number {number}"), analyst="alice")
+            reserved = len(said)
+            ledger.store(asked, b"noisy")
+        # Begin, format, registration, reservation, answer, halts, holder, payments, three totals read and written …
+        assert reserved <= 19
+        assert len(said) - reserved <= 10
+
+
 def test_durability_settings_hold_on_every_connection(tmp_path: Path) -> None:
     with filled(tmp_path / "ledger.db") as ledger:
         database = ledger._database

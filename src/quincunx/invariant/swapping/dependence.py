@@ -8,6 +8,7 @@ among datasets that agree on the invariants, and a rule between columns narrows 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,11 +27,9 @@ RULE: Final = 0.5
 # In fewer records chance is as loud as a rule.
 _FEWEST: Final = 100
 # Records that are looked at first: a rule shows in them, and most columns follow none.
-_FIRST_LOOK: Final = 10_000
+_FIRST_LOOK: Final = 20_000
 # Pairs of columns are looked at as long as that takes no more than so many records in all.
 _MOST: Final = 20_000_000
-# 2^32 divided by the golden ratio: multiples of it are spread evenly.
-_ODD: Final = np.uint32(0x9E3779B1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +78,7 @@ def dependences(
         rules = {each.columns[0] for each in found if each.undone >= RULE}
         pairs = list(combinations([one for one in rest if one not in rules], 2))
         if len(pairs) * min(units.count, _FIRST_LOOK) <= _MOST:
-            closely = len(pairs) * units.count <= _MOST
-            joint = (search.found(pair, closely) for pair in pairs)
-            found += [each for each in joint if each is not None and each.undone >= RULE]
+            found += [each for each in map(search.found, pairs) if each is not None and each.undone >= RULE]
         yield from sorted(found, key=lambda each: -max(each.undone, each.marked))
 
 
@@ -108,13 +105,11 @@ class _Search:
     def __init__(self, units: _Units, name: str, values: Integers) -> None:
         self._units, self._name, self._values = units, name, values
         self._few = numbered(values[units.some])
-        # What the value determines is looked for in the same units, whichever column it is.
-        self._alike = cache(lambda: _alike([values], len(units.few)))
 
-    def found(self, columns: tuple[str, ...], closely: bool = True) -> Dependence | None:
-        """What the columns give away; None where that is no more than chance. closely: rare values are looked at."""
+    def found(self, columns: tuple[str, ...]) -> Dependence | None:
+        """What the columns give away; None where that is no more than chance."""
         units = self._units
-        if len(units.few) < units.count and not self._promises(columns, closely):
+        if len(units.few) < units.count and not self._promises(columns):
             return None
         rule = combined([units.whole(name) for name in columns], units.count)
         undone = _determined(units.strata, rule, self._values)
@@ -129,46 +124,13 @@ class _Search:
             marked=marked.share if marked.excess >= EXCESS else 0.0,
         )
 
-    def _promises(self, columns: tuple[str, ...], closely: bool) -> bool:
-        """Whether a part shows that all units are worth a look."""
-        units, single = self._units, len(columns) == 1
-        wanted = EXCESS if single else RULE
-        rule = combined([units.part(name) for name in columns], len(units.few))
-        look = _determined(units.few, rule, self._few)
-        if look.promises(look.shared, wanted):
+    def _promises(self, columns: tuple[str, ...]) -> bool:
+        """Whether the part shows that all units are worth a look."""
+        few, single = self._units.few, len(columns) == 1
+        rule = combined([self._units.part(name) for name in columns], len(few))
+        if _determined(few, rule, self._few).promises(EXCESS if single else RULE):
             return True
-        if closely and look.leaves(wanted):
-            parts = [units.whole(name) for name in columns]
-            if self._among(_alike(parts, len(units.few)), parts, [self._values]).promises(look.total, wanted):
-                return True
-        if not single:
-            return False
-        look = _determined(units.few, self._few, rule)
-        if look.promises(look.shared, wanted):
-            return True
-        parts = [units.whole(name) for name in columns] if look.leaves(wanted) else []
-        return bool(parts) and self._among(self._alike(), [self._values], parts).promises(look.total, wanted)
-
-    def _among(self, those: Integers, rule: list[Integers], values: list[Integers]) -> _Look:
-        """What the rule determines among `those` units."""
-        picked = [numbered(self._units.strata[those])]
-        picked += [combined([numbered(part[those]) for part in parts], len(those)) for parts in (rule, values)]
-        return _determined(*picked)
-
-
-def _alike(parts: list[Integers], wanted: int) -> Integers:
-    """About so many units: those of some values, chosen by a hash of the value, with all others that have it.
-
-    A value that very many have is left out: in a first look they were together, too.
-    """
-    hashed = parts[0].astype(np.uint32)
-    hashed *= _ODD
-    for part in parts[1:]:
-        hashed += part.astype(np.uint32)
-        hashed *= _ODD
-    those = np.flatnonzero(hashed < np.uint32(2**32 * wanted // len(hashed)))
-    number = numbered(hashed[those])
-    return those[np.bincount(number, minlength=1)[number] <= wanted // 10]
+        return single and _determined(few, self._few, rule).promises(EXCESS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,13 +143,10 @@ class _Look:
     same: int
     chance: float
 
-    def promises(self, among: int, wanted: float) -> bool:
-        """Whether half of what is wanted shows among so many, and more than chance would."""
-        return self.total > 0 and self.same - self.chance >= max(among * wanted / 2, 1.5 * self.shared**0.5, 1.0)
-
-    def leaves(self, wanted: float) -> bool:
-        """Whether what is wanted could be among those whose like a part does not hold."""
-        return self.total - self.shared >= wanted * self.total > 0
+    def promises(self, wanted: float) -> bool:
+        """Whether a part shows half of what is wanted, and more than chance. Few of its records share a rare value, so
+        it is those that count: of a rule they all agree."""
+        return self.same - self.chance >= max(self.shared * wanted / 2, 1.5 * math.sqrt(self.shared), 1.0)
 
     @property
     def share(self) -> float:
