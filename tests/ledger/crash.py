@@ -21,7 +21,8 @@ from typing import Any
 from urllib.parse import quote
 
 from quincunx.errors import HaltedError
-from quincunx.ledger import Ledger, database
+from quincunx.ledger import Ledger
+from quincunx.ledger.sqlite import store
 from tests.ledger.worlds import question, specification
 
 CRASHED, DONE = 77, 0
@@ -72,7 +73,7 @@ def crashed(path: str, step: str, statement: int) -> int:
     if pid == 0:
         code = 1
         try:
-            database.connect = mortal
+            store.connect = mortal
             ledger = Ledger.open(path)
             Mortal.left = statement
             STEPS[step](ledger)

@@ -22,12 +22,13 @@ from tests.ledger.worlds import question, specification, ticking
 
 def by_nobody(ledger: Ledger, asked: Question, plan: str) -> None:
     """A reservation by nobody although analysts have budgets: once allowed, and written here as it was then."""
-    with ledger._database.writing() as connection:
-        book, time = Book(connection), ledger._now()
+    with ledger._store.writing() as transaction:
+        book, time = Book(transaction), ledger._now()
         body = {"dataset": asked.dataset, "question": asked.key, "cost": str(asked.cost), "delta": str(asked.delta)}
         body |= {"version": asked.version, "asked": json.loads(asked.asked), "plan": plan, "analyst": None}
-        book.charge(asked.dataset, [DATASET, ("plan", plan)], asked.cost, asked.delta)
-        book.reserve(asked.key, asked.dataset, book.append("reservation", dumped(body), time))
+        seq = book.append("reservation", dumped(body), time)
+        book.charge(asked.dataset, [DATASET, ("plan", plan)], asked.cost, asked.delta, seq)
+        transaction.add_question(asked.key, asked.dataset, seq)
 
 
 def make(path: str) -> str:

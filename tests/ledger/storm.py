@@ -26,7 +26,9 @@ from typing import Any
 from quincunx.errors import BudgetError, UnavailableError
 from quincunx.ledger import Ledger, Question
 from quincunx.ledger.book import Book
-from quincunx.ledger.database import Database
+from quincunx.ledger.record import FORMAT
+from quincunx.ledger.sqlite import SQLite
+from quincunx.ledger.sqlite.transaction import SQLiteTransaction
 from tests.ledger.worlds import question, specification
 
 
@@ -76,13 +78,13 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def without_transaction(self: Database) -> Iterator[sqlite3.Connection]:
+def without_transaction(self: SQLite) -> Iterator[SQLiteTransaction]:
     """Every statement by itself: what the ledger would be without BEGIN IMMEDIATE."""
     self._after_fork()
     connection = self._taken()
     connection.execute("PRAGMA busy_timeout = 60000")
     try:
-        yield connection
+        yield SQLiteTransaction(connection, FORMAT)
     except sqlite3.Error as error:
         raise UnavailableError("lost a race", got=type(error).__name__) from None
     finally:
@@ -100,7 +102,7 @@ def unhurried(self: Book, *words: Any) -> None:
 
 def storm(folder: Path, processes: int, attempts: int, kills: int, units: int, *, control: bool) -> dict[str, object]:
     if control:
-        Database.writing = without_transaction  # type: ignore[method-assign]
+        SQLite.writing = without_transaction  # type: ignore[method-assign]
         Book.admit = unhurried  # type: ignore[method-assign]
     cost = Fraction(1, units)
     path, dice, begun = str(folder / "ledger.db"), random.Random(16), time.monotonic()

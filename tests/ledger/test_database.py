@@ -12,12 +12,14 @@ import threading
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from quincunx.errors import BudgetError, ParameterError, PrivacyError, UnavailableError
 from quincunx.ledger import Ledger
-from quincunx.ledger.database import APPLICATION, HALTING, SCHEMA
+from quincunx.ledger.canonical import digest
+from quincunx.ledger.sqlite.schema import APPLICATION, TABLES
 from tests.ledger.worlds import question, specification
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,20 +48,20 @@ def test_a_new_file_is_complete_private_and_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 
 
 def test_a_reader_sees_the_state_of_its_first_look(tmp_path: Path) -> None:
     with filled(tmp_path / "ledger.db") as ledger:
-        with ledger._database.reading() as connection:
+        with ledger._store.reading() as transaction:
             # Nothing was asked yet, but the transaction has begun.
             before = sqlite3.connect(tmp_path / "ledger.db").execute("SELECT COUNT(*) FROM records").fetchone()
             ledger.reserve(question("later"))
-            assert connection.execute("SELECT COUNT(*) FROM records").fetchone() == before
-        with ledger._database.reading() as connection:
-            assert connection.execute("SELECT COUNT(*) FROM records").fetchone() == (before[0] + 1,)
+            assert transaction.last() == (before[0], ANY)
+        with ledger._store.reading() as transaction:
+            assert transaction.last() == (before[0] + 1, ANY)
 
 
 def test_a_spend_is_a_few_short_statements(tmp_path: Path) -> None:
@@ -67,8 +69,8 @@ def test_a_spend_is_a_few_short_statements(tmp_path: Path) -> None:
     with filled(tmp_path / "ledger.db") as ledger:
         for number in range(3):
             said: list[str] = []
-            with ledger._database.reading() as connection:
-                connection.set_trace_callback(said.append)
+            with ledger._store.reading() as transaction:
+                transaction.connection.set_trace_callback(said.append)
             asked = ledger.reserve(question(f"number {number}"), analyst="alice")
             reserved = len(said)
             ledger.store(asked, b"noisy")
@@ -79,8 +81,9 @@ def test_a_spend_is_a_few_short_statements(tmp_path: Path) -> None:
 
 def test_durability_settings_hold_on_every_connection(tmp_path: Path) -> None:
     with filled(tmp_path / "ledger.db") as ledger:
-        database = ledger._database
-        with database.writing() as first, database.reading() as second:
+        store = ledger._store
+        with store.writing() as one, store.reading() as another:
+            first, second = one.connection, another.connection
             assert second is not first
             for connection in (first, second):
                 assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -128,9 +131,9 @@ def test_another_database_is_refused_and_left_alone(tmp_path: Path) -> None:
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     filled(tmp_path / "ledger.db").close()
     connection = sqlite3.connect(tmp_path / "ledger.db")
-    connection.execute("PRAGMA user_version = 3")
+    connection.execute("PRAGMA user_version = 4")
     connection.close()
-    with pytest.raises(UnavailableError, match="format that is not known; got format 3"):
+    with pytest.raises(UnavailableError, match="format that is not known; got format 4"):
         Ledger.open(tmp_path / "ledger.db")
 
 
@@ -138,9 +141,9 @@ def test_a_format_that_changes_while_it_is_open_is_noticed(tmp_path: Path) -> No
     """What a newer version records may forbid what this one would do."""
     with filled(tmp_path / "ledger.db") as ledger:
         connection = sqlite3.connect(tmp_path / "ledger.db")
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
         connection.close()
-        with pytest.raises(UnavailableError, match="format that is not known; got format 3"):
+        with pytest.raises(UnavailableError, match="format that is not known; got format 4"):
             ledger.reserve(question("x"))
 
 
@@ -164,10 +167,13 @@ def test_tables_that_are_not_a_ledgers_are_refused(tmp_path: Path, statement: st
 
 
 def test_the_tables_are_for_ever() -> None:
-    assert [statement.split()[2] for statement in SCHEMA] == [
-        "records", "datasets", "totals", "questions", "charges", "answers",
-    ]  # fmt: skip
-    assert [statement.split()[2] for statement in HALTING] == ["halts", "withheld"]
+    names = {version: {statement.split()[2] for statement in tables} for version, tables in TABLES.items()}
+    assert names[1] == {"records", "datasets", "totals", "questions", "charges", "answers"}
+    assert names[2] - names[1] == {"halts", "withheld"}
+    assert names[3] - names[2] == {"reopenings"}
+    # A change of one character would refuse every ledger that is there.
+    digests = {version: digest("\n".join(sorted(tables)))[:16] for version, tables in TABLES.items()}
+    assert digests == {1: "2f82b59666244573", 2: "c3b625cb75a06119", 3: "9b7b172e51ef2d35"}
 
 
 def test_a_held_lock_ends_in_a_clear_error_and_costs_nothing(tmp_path: Path) -> None:
@@ -186,7 +192,7 @@ def test_a_held_lock_ends_in_a_clear_error_and_costs_nothing(tmp_path: Path) -> 
 
 def test_a_lock_that_is_let_go_in_time_is_waited_for(tmp_path: Path) -> None:
     with filled(tmp_path / "ledger.db") as ledger:
-        ledger._database._wait = 20
+        ledger._store._wait = 20
         other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
         timer = threading.Timer(0.3, lambda: other.execute("ROLLBACK"))
@@ -419,8 +425,8 @@ def test_an_answer_declared_as_injected_is_refused(tmp_path: Path) -> None:
 
 def test_a_ledger_that_nobody_holds_is_closed(tmp_path: Path) -> None:
     ledger = filled(tmp_path / "ledger.db")
-    with ledger._database.reading() as connection:
-        pass
+    with ledger._store.reading() as transaction:
+        connection = transaction.connection
     del ledger
     gc.collect()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):

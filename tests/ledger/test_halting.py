@@ -14,7 +14,7 @@ from quincunx.errors import HaltedError, ParameterError, RegistrationError, Unav
 from quincunx.ledger import Account, Halt, Ledger, Reservation
 from quincunx.ledger.halting import Halts, bits, told
 from tests.ledger.test_verify import rechained
-from tests.ledger.worlds import question, specification, ticking
+from tests.ledger.worlds import opened, question, specification, ticking
 
 STORED = Path(__file__).parent.parent / "fixtures" / "ledger_v1.db"
 
@@ -262,27 +262,29 @@ class TestFiles:
 HALT, REOPEN, LATER = 5, 6, 7
 
 
-@pytest.fixture
-def halted_file(tmp_path: Path) -> Path:
+@pytest.fixture(params=[2, 3])
+def halted_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """registration, reservation, answer, reservation, halted, reopened, reservation, answer."""
-    with Ledger.open(tmp_path / "ledger.db", clock=ticking()) as ledger:
+    return halted_once(tmp_path / "ledger.db", request.param)
+
+
+def halted_once(path: Path, version: int) -> Path:
+    with opened(path, version) as ledger:
         ledger.register(dataset="visits", specification=specification())
         ledger.store(ledger.reserve(question("kept")), b"1")
         refused(lambda: ledger.store(ledger.reserve(question("x")), None))
         ledger.reopen("visits", reason="mended")
         ledger.store(ledger.reserve(question("later")), b"2")
         assert ledger.verify().startswith("8:")
-    return tmp_path / "ledger.db"
+    return path
 
 
 @pytest.mark.parametrize(
     ("statements", "says"),
     [
         (["DELETE FROM halts"], "the halt 5 is missing"),
-        (["UPDATE halts SET reopened = NULL"], "the halt 5 is not what the records say"),
-        (["UPDATE halts SET allowed = NULL"], "the halt 5 is not what the records say"),
         (["UPDATE halts SET version = '2'"], "the halt 5 is not what the records say"),
-        (["INSERT INTO halts VALUES (9, 'visits', '1', 9, 9)"], "the halt 9 has no record"),
+        (["INSERT INTO halts (seq, dataset, version) VALUES (9, 'visits', '1')"], "the halt 9 has no record"),
         (["DELETE FROM withheld"], "the withheld question"),
         (["INSERT INTO withheld VALUES ('f', 5)"], "the withheld question f has no record"),
         (["UPDATE records SET kind = 'reopened' WHERE seq = 5"], "record 5 has a kind or content"),
@@ -312,6 +314,48 @@ def halted_file(tmp_path: Path) -> Path:
     ],
 )
 def test_a_forged_halt_is_found(halted_file: Path, statements: list[str], says: str) -> None:
+    forged(halted_file, statements, says)
+
+
+@pytest.mark.parametrize(
+    ("version", "statement", "says"),
+    [
+        (2, "UPDATE halts SET reopened = NULL", "the halt 5 is not what the records say"),
+        (2, "UPDATE halts SET allowed = NULL", "the halt 5 is not what the records say"),
+        (3, "DELETE FROM reopenings", "the halt 5 is not what the records say"),
+        (3, "UPDATE reopenings SET closed = 1", "the halt 5 is not what the records say"),
+        # It would open the halts that are to come.
+        (3, "INSERT INTO reopenings VALUES (99, 'visits', 0)", "the reopening 99 has no record"),
+        (3, "INSERT INTO reopenings VALUES (2, 'visits', 0)", "the reopening 2 has no record"),
+    ],
+)
+def test_a_forged_reopening_is_found(tmp_path: Path, version: int, statement: str, says: str) -> None:
+    forged(halted_once(tmp_path / "ledger.db", version), [statement], says)
+
+
+def test_both_formats_tell_the_same_of_halts(tmp_path: Path) -> None:
+    """Halted, reopened by a version, halted again, reopened by a reason: the same account, step by step."""
+    told: dict[int, list[object]] = {}
+    for version in (2, 3):
+        with opened(tmp_path / f"{version}.db", version) as ledger:
+            ledger.register(dataset="visits", specification=specification())
+            seen = told.setdefault(version, [])
+            refused(lambda: ledger.store(ledger.reserve(question("x")), None))
+            seen.append(ledger.account("visits").halts)
+            ledger.reserve(question("y", version="2"))
+            seen.append(ledger.account("visits").halts)
+            refused(lambda: ledger.store(ledger.reserve(question("z", version="2")), None))
+            seen.append(ledger.account("visits").halts)
+            with pytest.raises(HaltedError):
+                ledger.reserve(question("w"))
+            ledger.reopen("visits", reason="mended")
+            seen += [ledger.account("visits").halts, ledger.reserve(question("w")).charged, ledger.verify()]
+    assert told[2] == told[3]
+    assert [halt.reopened is None for halt in told[3][2]] == [False, True]  # type: ignore[attr-defined]
+    assert [halt.allowed for halt in told[3][3]] == [8, 8]  # type: ignore[attr-defined]
+
+
+def forged(halted_file: Path, statements: list[str], says: str) -> None:
     connection = sqlite3.connect(halted_file)
     for statement in statements:
         connection.execute(statement)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from quincunx.errors import ParameterError, UnavailableError
-from quincunx.ledger import Ledger, place
-from quincunx.ledger.place import NETWORK, located, mounted
+from quincunx.ledger import Ledger
+from quincunx.ledger.sqlite import place
+from quincunx.ledger.sqlite.place import NETWORK, located, mounted
 
 TABLE = """\
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw

@@ -7,18 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from quincunx.errors import ParameterError, UnavailableError, VerificationError
+from quincunx.errors import HaltedError, ParameterError, UnavailableError, VerificationError
 from quincunx.ledger import Ledger
 from quincunx.ledger.record import chained
-from tests.ledger.worlds import question, specification, ticking
+from tests.ledger.worlds import opened, question, specification
 
 Tamper = Callable[[sqlite3.Connection], object]
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
+    return written(tmp_path / "ledger.db", 3)
+
+
+def written(path: Path, version: int) -> Path:
     """Two datasets, two answered questions, an open one, a replay, an external spend, an amendment: 10 records."""
-    with Ledger.open(tmp_path / "ledger.db", clock=ticking()) as ledger:
+    with opened(path, version) as ledger:
         ledger.register(dataset="visits", specification=specification(), budgets={"analysts": {"a": "1/2", "b": "1/2"}})
         ledger.register(dataset="others", specification=specification())
         for asked in "xy":
@@ -29,7 +33,7 @@ def path(tmp_path: Path) -> Path:
         ledger.amend("visits", specification=specification(2), reason="more")
         assert ledger.verify() == ledger.head
         assert ledger.head.startswith("10:")
-    return tmp_path / "ledger.db"
+    return path
 
 
 def tampered(path: Path, act: Tamper) -> str:
@@ -83,15 +87,23 @@ CHEAPER = 'UPDATE records SET body = replace(body, \'"cost":"1/10"\', \'"cost":"
         (sql("UPDATE records SET body = x'00' WHERE seq = 5"), "record 5 was changed: a part of it is not a text"),
         (sql("DELETE FROM records WHERE seq = 5"), "record 5 is missing: record 6 stands in its place"),
         (sql("DELETE FROM records WHERE seq = 1"), "record 1 is missing"),
-        (sql("DELETE FROM records WHERE seq >= 7"), "is not what the records say"),
+        (sql("DELETE FROM records WHERE seq >= 7"), 'the total ["visits","dataset","",7] has no record'),
         (sql("DELETE FROM records"), "has no record"),
         (sql(*SWAP), "record 4 was changed"),
-        (sql("UPDATE totals SET spent = '0' WHERE budget = 'dataset'"), 'the total ["visits","dataset",""] is not'),
-        (sql("UPDATE totals SET delta = '1/7' WHERE budget = 'plan'"), 'the total ["visits","plan","default"] is not'),
-        (sql("DELETE FROM totals WHERE holder = 'b'"), 'the total ["visits","analyst","b"] is missing'),
-        (sql("INSERT INTO totals VALUES ('visits', 'analyst', 'c', '0', '0')"), '"c"] has no record'),
-        (sql("UPDATE datasets SET registration = replace(registration, '1/2', '9')"), "the registration visits is not"),
-        (sql("DELETE FROM datasets WHERE name = 'others'"), "the registration others is missing"),
+        (sql("UPDATE totals SET spent = '0' WHERE budget = 'dataset'"), 'the total ["visits","dataset","",3] is not'),
+        (sql("UPDATE totals SET spent = '0' WHERE seq = 9"), 'the total ["visits","dataset","",9] is not'),
+        (sql("UPDATE totals SET delta = '1/7' WHERE budget = 'plan'"), '["visits","plan","default",3] is not'),
+        (sql("DELETE FROM totals WHERE holder = 'b'"), 'the total ["visits","analyst","b",8] is missing'),
+        (sql("DELETE FROM totals WHERE seq = 9"), 'the total ["visits","dataset","",9] is missing'),
+        # The newest row counts: one from the future would be the newest for long.
+        (sql("INSERT INTO totals VALUES ('visits', 'dataset', '', 99, '0', '0')"), '"",99] has no record'),
+        (sql("INSERT INTO totals VALUES ('visits', 'analyst', 'c', 3, '0', '0')"), '"c",3] has no record'),
+        (
+            sql("UPDATE datasets SET registration = replace(registration, '1/2', '9')"),
+            'the registration ["visits",1] is not',
+        ),
+        (sql("INSERT INTO datasets SELECT name, 99, registration FROM datasets WHERE seq = 1"), '["visits",99] has no'),
+        (sql("DELETE FROM datasets WHERE name = 'others'"), 'the registration ["others",2] is missing'),
         (sql("DELETE FROM questions WHERE seq = 7"), "is missing: the records have it"),
         (sql("UPDATE questions SET seq = 9 WHERE seq = 7"), "is not what the records say"),
         (sql("DELETE FROM charges WHERE analyst = 'b'"), "the charge ["),
@@ -102,7 +114,7 @@ CHEAPER = 'UPDATE records SET body = replace(body, \'"cost":"1/10"\', \'"cost":"
         # Forged with care: the chain is whole, and the sums or the keys give it away.
         (sql(CHEAPER, forged=True), "reserves under a key that is not its question's"),
         (sql("UPDATE records SET body = replace(body, '1/10', '1/20') WHERE seq = 9", forged=True), "the total ["),
-        (sql("DELETE FROM records WHERE seq = 10", forged=True), "the registration visits is not what"),
+        (sql("DELETE FROM records WHERE seq = 10", forged=True), 'the registration ["visits",10] has no record'),
         (sql("UPDATE records SET body = replace(body, '1/10', '-5') WHERE seq = 9", forged=True), "less than nothing"),
         (sql("UPDATE records SET body = replace(body, '1/10', '5') WHERE seq = 9", forged=True), "spends more than"),
         (sql("UPDATE records SET body = replace(body, '1/10', '1/0') WHERE seq = 9", forged=True), "cannot be read"),
@@ -147,6 +159,49 @@ CHEAPER = 'UPDATE records SET body = replace(body, \'"cost":"1/10"\', \'"cost":"
 )  # fmt: skip
 def test_tampering_is_found_and_named(path: Path, act: Tamper, says: str) -> None:
     assert says in tampered(path, act)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (sql("UPDATE totals SET spent = '0' WHERE budget = 'dataset'"), 'the total ["visits","dataset",""] is not'),
+        (sql("UPDATE totals SET delta = '1/7' WHERE budget = 'plan'"), 'the total ["visits","plan","default"] is not'),
+        (sql("DELETE FROM totals WHERE holder = 'b'"), 'the total ["visits","analyst","b"] is missing'),
+        (sql("INSERT INTO totals VALUES ('visits', 'analyst', 'c', '0', '0')"), '"c"] has no record'),
+        (sql("UPDATE datasets SET registration = replace(registration, '1/2', '9')"), "the registration visits is not"),
+        (sql("DELETE FROM datasets WHERE name = 'others'"), "the registration others is missing"),
+        (sql(CHEAPER, forged=True), "reserves under a key that is not its question's"),
+    ],
+)
+def test_tampering_with_an_older_file_is_found(tmp_path: Path, version: int, act: Tamper, says: str) -> None:
+    path = written(tmp_path / "ledger.db", version)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
+    connection.close()
+    assert says in tampered(path, act)
+
+
+def test_nothing_that_was_written_is_changed(tmp_path: Path) -> None:
+    """A new ledger needs no right to update or delete."""
+    said: list[str] = []
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        with ledger._store.reading() as transaction:
+            transaction.connection.set_trace_callback(said.append)
+        ledger.register(dataset="visits", specification=specification())
+        ledger.store(ledger.reserve(question("kept"), analyst="a"), b"1")
+        ledger.reserve(question("kept"), analyst="b")
+        ledger.add("visits", cost="1/10", note="by hand")
+        ledger.amend("visits", specification=specification(2), reason="more")
+        open_ = ledger.reserve(question("x", specification=specification(2)))
+        with pytest.raises(HaltedError):
+            ledger.store(open_, None)
+        ledger.reopen("visits", reason="mended")
+        assert ledger.verify() == ledger.head
+    verbs = {statement.split()[0] for statement in said}
+    assert {"INSERT", "SELECT"} < verbs
+    assert not verbs & {"UPDATE", "DELETE", "DROP", "ALTER", "REPLACE"}
+    assert not any("OR REPLACE" in statement for statement in said)
 
 
 def test_a_rolled_back_file_is_found_by_its_head(path: Path, tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import quincunx as qx
-from quincunx.ledger import Question
+from quincunx.ledger import Ledger, Question
+from quincunx.ledger.sqlite.schema import APPLICATION, TABLES
 
 
 def specification(intensity: object = 1, standard: object = None, unit: object = None) -> qx.Specification:
@@ -25,6 +28,17 @@ def question(asked: object, cost: object = "1/10", **changes: object) -> Questio
     """A question about the dataset "visits", version "1"."""
     parts = {"dataset": "visits", "version": "1", "specification": specification(), "cost": cost} | changes
     return Question(asked={"plan": asked}, **parts)  # type: ignore[arg-type]
+
+
+def opened(path: Path, version: int) -> Ledger:
+    """A new ledger in a file of one of the formats, with a clock that ticks."""
+    connection = sqlite3.connect(path)
+    for statement in TABLES[version]:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    return Ledger.open(path, create=False, clock=ticking())
 
 
 def ticking() -> Callable[[], datetime]:

@@ -1,8 +1,7 @@
-"""What is read and written inside one transaction: records, and the tables that are worked out from them."""
+"""What is read and written inside one transaction: records, and the totals that are worked out from them."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
@@ -11,6 +10,7 @@ from quincunx.errors import RegistrationError
 from quincunx.ledger.budget import Balance, Demand, admit
 from quincunx.ledger.record import GENESIS, Record, chained, decoded, head_text
 from quincunx.ledger.registration import Registration
+from quincunx.ledger.store import Transaction
 
 # A holder of a total: which budget, and whose. The dataset's own has no further name.
 Holder = tuple[str, str]
@@ -21,10 +21,10 @@ _ZERO: Final = Fraction(0)
 class Book:
     """An open transaction. It lives as long as the transaction does."""
 
-    __slots__ = ("_connection", "_last", "_spent")
+    __slots__ = ("_last", "_spent", "_store")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, transaction: Transaction) -> None:
+        self._store = transaction
         # Within a transaction nobody else writes, so what was read once stays true.
         self._last: tuple[int, str] | None = None
         self._spent: dict[tuple[str, Holder], tuple[Fraction, Fraction] | None] = {}
@@ -32,8 +32,7 @@ class Book:
     def last(self) -> tuple[int, str]:
         """(number of records, hash of the last)."""
         if self._last is None:
-            row = self._connection.execute("SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1").fetchone()
-            self._last = row or (0, GENESIS)
+            self._last = self._store.last() or (0, GENESIS)
         return self._last
 
     def head(self) -> str:
@@ -44,19 +43,17 @@ class Book:
         """Add a record to the chain, its body as canonical JSON; its number."""
         seq, previous = self.last()
         seq, hashed = seq + 1, chained(seq + 1, time, kind, body, previous)
-        row = (seq, time, kind, body, previous, hashed)
-        self._connection.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._store.append((seq, time, kind, body, previous, hashed))
         self._last = (seq, hashed)
         return seq
 
     def records(self, first: int) -> Iterator[Record]:
         """The records from number `first` on."""
-        query = "SELECT seq, time, kind, body, previous, hash FROM records WHERE seq >= ? ORDER BY seq"
-        return map(decoded, self._connection.execute(query, (first,)))
+        return map(decoded, self._store.records(first))
 
     def datasets(self) -> list[str]:
         """The registered names, sorted."""
-        return sorted(name for (name,) in self._connection.execute("SELECT name FROM datasets"))
+        return self._store.datasets()
 
     def registration(self, dataset: str) -> Registration:
         """What is registered, or RegistrationError."""
@@ -68,13 +65,12 @@ class Book:
 
     def found(self, dataset: str) -> Registration | None:
         """What is registered, or None."""
-        row = self._connection.execute("SELECT registration FROM datasets WHERE name = ?", (dataset,)).fetchone()
-        return Registration.from_text(row[0]) if row else None
+        text = self._store.registration(dataset)
+        return None if text is None else Registration.from_text(text)
 
-    def keep(self, registration: Registration) -> None:
-        """Make this the registration of its dataset."""
-        row = (registration.dataset, registration.text())
-        self._connection.execute("INSERT OR REPLACE INTO datasets VALUES (?, ?)", row)
+    def keep(self, registration: Registration, seq: int) -> None:
+        """Make this the registration of its dataset, by record `seq`."""
+        self._store.add_registration(registration.dataset, seq, registration.text())
 
     def spent(self, dataset: str, holder: Holder) -> tuple[Fraction, Fraction]:
         """What the holder has spent: (ε, ρ or μ²; δ)."""
@@ -86,8 +82,7 @@ class Book:
 
     def holders(self, dataset: str, budget: str) -> list[str]:
         """Whose totals of one budget are kept, sorted."""
-        query = "SELECT holder FROM totals WHERE dataset = ? AND budget = ?"
-        return sorted(holder for (holder,) in self._connection.execute(query, (dataset, budget)))
+        return self._store.holders(dataset, budget)
 
     def balance(self, registration: Registration, holder: Holder) -> Balance:
         """The holder's account in the budgeted parameter."""
@@ -119,56 +114,18 @@ class Book:
             demands.append(Demand(budget="dataset", holder=where, symbol="δ", requested=delta, balance=rest))
         admit(demands)
 
-    def charge(self, dataset: str, holders: list[Holder], cost: Fraction, delta: Fraction) -> None:
-        """Add to the totals of every holder."""
+    def charge(self, dataset: str, holders: list[Holder], cost: Fraction, delta: Fraction, seq: int) -> None:
+        """Add to the totals of every holder, by record `seq`."""
         for holder in holders:
             spent, used = self.spent(dataset, holder)
             self._spent[dataset, holder] = (spent + cost, used + delta)
-            row = (dataset, *holder, str(spent + cost), str(used + delta))
-            self._connection.execute("INSERT OR REPLACE INTO totals VALUES (?, ?, ?, ?, ?)", row)
+            self._store.add_total(dataset, *holder, seq, str(spent + cost), str(used + delta))
 
     def _total(self, dataset: str, holder: Holder) -> tuple[Fraction, Fraction] | None:
         if (dataset, holder) not in self._spent:
-            query = "SELECT spent, delta FROM totals WHERE dataset = ? AND budget = ? AND holder = ?"
-            row = self._connection.execute(query, (dataset, *holder)).fetchone()
+            row = self._store.total(dataset, *holder)
             self._spent[dataset, holder] = (Fraction(row[0]), Fraction(row[1])) if row else None
         return self._spent[dataset, holder]
-
-    def reservation(self, key: str) -> int | None:
-        """The number of the record that reserved the question, or None."""
-        row = self._connection.execute("SELECT seq FROM questions WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    def reserve(self, key: str, dataset: str, seq: int) -> None:
-        """Remember who reserved the question. A second one would break the table's primary key."""
-        self._connection.execute("INSERT INTO questions VALUES (?, ?, ?)", (key, dataset, seq))
-
-    def paid(self, key: str, analyst: str) -> bool:
-        """Whether the analyst was charged for the question."""
-        query = "SELECT 1 FROM charges WHERE question = ? AND analyst = ?"
-        return self._connection.execute(query, (key, analyst)).fetchone() is not None
-
-    def pay(self, key: str, analyst: str) -> None:
-        """Remember that the analyst was charged for the question."""
-        self._connection.execute("INSERT INTO charges VALUES (?, ?)", (key, analyst))
-
-    def answer(self, key: str) -> tuple[int, bytes] | None:
-        """(number of its record, content) of the stored answer, or None."""
-        row = self._connection.execute("SELECT seq, content FROM answers WHERE question = ?", (key,)).fetchone()
-        return (row[0], bytes(row[1])) if row else None
-
-    def store(self, key: str, seq: int, content: bytes) -> None:
-        """Keep the answer. A second one would break the table's primary key."""
-        self._connection.execute("INSERT INTO answers VALUES (?, ?, ?)", (key, seq, content))
-
-    def counts(self, dataset: str) -> tuple[int, int]:
-        """(questions reserved, answers stored)."""
-        query = (
-            "SELECT COUNT(*), COUNT(answers.question) FROM questions LEFT JOIN answers ON question = key "
-            "WHERE questions.dataset = ?"
-        )
-        reserved, stored = self._connection.execute(query, (dataset,)).fetchone()
-        return reserved, stored
 
 
 def _words(dataset: str, holder: Holder) -> str:

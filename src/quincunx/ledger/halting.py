@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quincunx.errors import HaltedError
-from quincunx.ledger.database import Connection, upgrade
+from quincunx.ledger.store import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,90 +76,65 @@ def withheld(dataset: str) -> HaltedError:
 
 
 class Halts:
-    """The halts of a ledger, inside one transaction. A file of format 1 has none."""
+    """The halts of a ledger, inside one transaction."""
 
-    __slots__ = ("_connection", "_known")
+    __slots__ = ("_store",)
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._known = connection.format > 1
+    def __init__(self, transaction: Transaction) -> None:
+        self._store = transaction
 
     def check(self, dataset: str, version: str, key: str) -> bool:
         """Raise unless a question that has no answer may be asked; whether its version reopens the dataset."""
-        if not self._known:
+        halts = self._store.halts(dataset)
+        if not halts:
             return False
-        query = "SELECT version, reopened, allowed FROM halts WHERE dataset = ?"
-        rows = self._connection.execute(query, (dataset,)).fetchall()
-        if not rows:
-            return False
-        standing = any(reopened is None for _, reopened, _ in rows)
-        closed = any(each == version for each, _, allowed in rows if allowed is None)
+        standing = any(reopened is None for _, _, reopened, _ in halts)
+        closed = any(each == version for _, each, _, allowed in halts if allowed is None)
         if closed or (standing and version in self._versions(dataset)):
             raise halted(dataset)
-        if self.withholds(key):
+        if self._store.withheld(key):
             raise withheld(dataset)
         return standing
 
-    def withholds(self, key: str) -> bool:
-        """Whether the question was open at a halt."""
-        query = "SELECT 1 FROM withheld WHERE question = ?"
-        return self._known and self._connection.execute(query, (key,)).fetchone() is not None
-
     def refusal(self, dataset: str, key: str) -> HaltedError | None:
         """What everyone is told whose question was open at a halt, whatever became of it; None for the others."""
-        if not self.withholds(key):
+        if not self._store.withheld(key):
             return None
-        query = "SELECT 1 FROM halts WHERE dataset = ? AND reopened IS NULL"
-        standing = self._connection.execute(query, (dataset,)).fetchone() is not None
+        standing = any(reopened is None for _, _, reopened, _ in self._store.halts(dataset))
         return halted(dataset) if standing else withheld(dataset)
 
     def halt(self, dataset: str, version: str, seq: int) -> HaltedError:
         """Halt the dataset by record `seq`, and withhold everything that is open; what all of them are told."""
-        upgrade(self._connection)
-        self._known = True
-        self._connection.execute("INSERT INTO halts VALUES (?, ?, ?, NULL, NULL)", (seq, dataset, version))
-        self._connection.execute(
-            "INSERT INTO withheld SELECT key, ? FROM questions WHERE dataset = ? "
-            "AND key NOT IN (SELECT question FROM answers) AND key NOT IN (SELECT question FROM withheld)",
-            (seq, dataset),
-        )
+        self._store.add_halt(dataset, version, seq)
         return halted(dataset)
-
-    def reopen(self, dataset: str, seq: int, *, closed: bool) -> None:
-        """Reopen the dataset by record `seq`; the versions that it was halted on stay `closed`, or not."""
-        update = "UPDATE halts SET reopened = ? WHERE dataset = ? AND reopened IS NULL"
-        self._connection.execute(update, (seq, dataset))
-        if not closed:
-            update = "UPDATE halts SET allowed = ? WHERE dataset = ? AND allowed IS NULL"
-            self._connection.execute(update, (seq, dataset))
 
     def pending(self, dataset: str) -> bool:
         """Whether there is anything that a reason would reopen: the dataset, or a version."""
-        query = "SELECT 1 FROM halts WHERE dataset = ? AND allowed IS NULL"
-        return self._known and self._connection.execute(query, (dataset,)).fetchone() is not None
+        return any(allowed is None for _, _, _, allowed in self._store.halts(dataset))
 
     def listed(self, dataset: str) -> tuple[Halt, ...]:
         """All halts of the dataset, in order."""
-        if not self._known:
-            return ()
-        query = "SELECT seq, version, reopened, allowed FROM halts WHERE dataset = ? ORDER BY seq"
         found, before = [], 0
-        for seq, version, reopened, allowed in self._connection.execute(query, (dataset,)).fetchall():
-            counts = "SELECT COUNT(*) FROM questions WHERE dataset = ? AND seq > ? AND seq < ?"
-            asked = self._connection.execute(counts, (dataset, before, seq)).fetchone()[0]
-            kept = self._connection.execute("SELECT COUNT(*) FROM withheld WHERE halt = ?", (seq,)).fetchone()[0]
-            given = {"seq": seq, "version": version, "questions": asked, "withheld": kept}
-            found.append(Halt(**given, reopened=reopened, allowed=allowed))
+        for seq, version, reopened, allowed in self._store.halts(dataset):
+            asked, _ = self._store.counts(dataset, before, seq)
+            found.append(
+                Halt(
+                    seq=seq,
+                    version=version,
+                    questions=asked,
+                    withheld=self._store.withheld_by(seq),
+                    reopened=reopened,
+                    allowed=allowed,
+                )
+            )
             before = seq
         return tuple(found)
 
     def version(self, seq: int) -> str:
         """The version that the reservation in record `seq` asks about."""
-        row = self._connection.execute("SELECT body FROM records WHERE seq = ?", (seq,)).fetchone()
-        return str(json.loads(row[0])["version"])
+        return str(json.loads(self._store.body(seq))["version"])
 
     def _versions(self, dataset: str) -> set[str]:
         """Every version that was ever asked about. Read from the records, which happens while a dataset is halted."""
-        rows = self._connection.execute("SELECT body FROM records WHERE kind = 'reservation'")
-        bodies = (json.loads(body) for (body,) in rows)
+        bodies = map(json.loads, self._store.bodies("reservation"))
         return {body["version"] for body in bodies if body["dataset"] == dataset}

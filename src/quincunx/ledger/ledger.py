@@ -22,12 +22,13 @@ from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
 from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, name, sentence
-from quincunx.ledger.database import Connection, Database, upgrade
 from quincunx.ledger.halting import Halts
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
 from quincunx.ledger.registration import Registration
 from quincunx.ledger.spending import rounded
+from quincunx.ledger.sqlite import SQLite
+from quincunx.ledger.store import Store, Transaction
 from quincunx.noise import injected as key_injected
 from quincunx.numbers import delta_parameter, non_negative
 from quincunx.spec import Specification
@@ -43,10 +44,10 @@ def _utc() -> datetime:
 class Ledger:
     """An open ledger. Threads may share it; a forked child may go on using it, unless it is in memory."""
 
-    __slots__ = ("_clock", "_database")
+    __slots__ = ("_clock", "_store")
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+        self._store, self._clock = store, clock
 
     @staticmethod
     def open(
@@ -59,11 +60,16 @@ class Ledger:
         """
         if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait <= 3600 or math.isnan(wait):
             raise ParameterError("must be from 0 to 3600 seconds", where="wait", got=ascii(wait)[:40])
-        return Ledger(Database(path, create=create, wait=wait), clock)
+        return Ledger(SQLite(path, create=create, wait=wait), clock)
+
+    @staticmethod
+    def exists(path: str | os.PathLike[str]) -> bool:
+        """Whether there is a ledger to open. Looks at the place alone, and makes nothing."""
+        return os.path.exists(path)
 
     def close(self) -> None:
         """Close the file. A ledger in memory is forgotten."""
-        self._database.close()
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -72,24 +78,24 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Ledger: {self._database.path}>"
+        return f"<Ledger: {self._store.path}>"
 
     @property
     def path(self) -> str:
         """The file's absolute path, or ":memory:"."""
-        return self._database.path
+        return self._store.path
 
     @property
     def head(self) -> str:
         """The number of records and the beginning of the last hash, as "17:3fa9…". Keep it: `verify` asks for it."""
-        with self._database.reading() as connection:
-            return Book(connection).head()
+        with self._store.reading() as transaction:
+            return Book(transaction).head()
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """The registered names."""
-        with self._database.reading() as connection:
-            return tuple(Book(connection).datasets())
+        with self._store.reading() as transaction:
+            return tuple(Book(transaction).datasets())
 
     def register(
         self, *, dataset: str, specification: Specification, budgets: Mapping[str, object] | None = None
@@ -100,16 +106,15 @@ class Ledger:
         later call that says the same changes nothing; one that differs raises RegistrationError and shows both.
         """
         given = Registration(dataset=dataset, specification=specification, budgets=budgets)
-        with self._database.writing() as connection:
-            book = Book(connection)
+        with self._store.writing() as transaction:
+            book = Book(transaction)
             found = book.found(given.dataset)
             if found is not None:
                 found.check_same(given)
                 return found
             given.check_names(book.datasets())
-            _upgrade(connection, given)
-            book.append("registration", given.text(), self._now())
-            book.keep(given)
+            _require(transaction, given)
+            book.keep(given, book.append("registration", given.text(), self._now()))
         return given
 
     def amend(
@@ -126,8 +131,8 @@ class Ledger:
         what was spent under one unit says nothing about another.
         """
         why = sentence(reason, "reason")
-        with self._database.writing() as connection:
-            book = Book(connection)
+        with self._store.writing() as transaction:
+            book = Book(transaction)
             old = book.registration(name(dataset, "dataset"))
             new = Registration(
                 dataset=old.dataset,
@@ -137,10 +142,10 @@ class Ledger:
             if new.text() == old.text():
                 raise ParameterError("nothing would change", where="amend", hint="Say what should become different.")
             new.check_names(book.datasets(), old, book.holders(old.dataset, "analyst"))
-            _upgrade(connection, new)
-            check_amendment(old, new, *book.spent(old.dataset, DATASET), any(book.counts(old.dataset)))
-            book.append("amendment", canonical({**new.to_dict(), "reason": why}, "amend"), self._now())
-            book.keep(new)
+            _require(transaction, new)
+            check_amendment(old, new, *book.spent(old.dataset, DATASET), any(transaction.counts(old.dataset)))
+            body = canonical({**new.to_dict(), "reason": why}, "amend")
+            book.keep(new, book.append("amendment", body, self._now()))
         return new
 
     def reserve(
@@ -161,31 +166,32 @@ class Ledger:
         spend = {"dataset": question.dataset, "question": key, "cost": str(cost), "delta": str(delta)}
         more = {"version": question.version, "asked": json.loads(question.asked), "plan": plan}
         asked = dumped({**spend, **more, "analyst": analyst})
-        with self._database.writing() as connection:
-            book = Book(connection)
+        with self._store.writing() as transaction:
+            book = Book(transaction)
             registration = book.registration(question.dataset)
             _check_guarantee(registration, question)
             if who is None or not book.holds(question.dataset, who):
                 registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
-            seq, time, stored = book.reservation(key), self._now(), book.answer(key) is not None
-            halts = Halts(connection)
+            seq, time, stored = transaction.question(key), self._now(), transaction.answer(key) is not None
+            halts = Halts(transaction)
             if not stored and halts.check(question.dataset, question.version, key):
-                self._reopened(book, halts, question.dataset, time, version=question.version)
+                self._reopened(transaction, book, question.dataset, time, version=question.version)
             first = seq is None
             # A question asked before is free for the dataset and the plan, not for an analyst who sees it newly.
-            joins = who is not None and (first or not book.paid(key, who[1]))
+            joins = who is not None and (first or not transaction.charged(key, who[1]))
             payers = ([DATASET, share] if first else []) + ([who] if who is not None and joins else [])
             book.admit(registration, payers, cost, delta)
             if first:
                 registration.check_spend(cost, delta, partial(book.remaining, registration, payers))
-            book.charge(question.dataset, payers, cost, delta)
             if seq is None:
-                seq = book.append("reservation", asked, time)
-                book.reserve(key, question.dataset, seq)
+                seq = by = book.append("reservation", asked, time)
+                transaction.add_question(key, question.dataset, seq)
             elif joins:
-                book.append("replay", dumped({**spend, "analyst": analyst}), time)
+                by = book.append("replay", dumped({**spend, "analyst": analyst}), time)
+            if payers:
+                book.charge(question.dataset, payers, cost, delta, by)
             if who is not None and joins:
-                book.pay(key, who[1])
+                transaction.add_charge(key, who[1])
             return Reservation(
                 dataset=question.dataset,
                 question=key,
@@ -201,15 +207,14 @@ class Ledger:
         """Whether asking the question costs the dataset nothing more; with an analyst, nor them. Changes nothing."""
         key = _question(question).key
         who = None if analyst is None else name(analyst, "analyst")
-        with self._database.reading() as connection:
-            book = Book(connection)
-            return book.reservation(key) is not None and (who is None or book.paid(key, who))
+        with self._store.reading() as transaction:
+            return transaction.question(key) is not None and (who is None or transaction.charged(key, who))
 
     def answered(self, question: Question) -> bool:
         """Whether an answer is stored, so that no engine is asked. Changes nothing."""
         key = _question(question).key
-        with self._database.reading() as connection:
-            return Book(connection).answer(key) is not None
+        with self._store.reading() as transaction:
+            return transaction.answer(key) is not None
 
     def store(self, reservation: Reservation, content: bytes | None, *, injected: bool = False) -> Answer:
         """Keep the noisy answer, and return the one that is kept: the first that was stored, which may be another.
@@ -223,11 +228,11 @@ class Ledger:
             got = f"{len(content)} bytes" if isinstance(content, bytes) else type(content).__name__
             raise DataError(f"an answer is stored as bytes, at most {_MAX_ANSWER}", where="store", got=got)
         key, dataset = _key(reservation), reservation.dataset
-        with self._database.writing() as connection:
-            book, halts = Book(connection), Halts(connection)
-            _check_reserved(book, reservation)
+        with self._store.writing() as transaction:
+            book, halts = Book(transaction), Halts(transaction)
+            _check_reserved(transaction, reservation)
             # An answer that is there is shown, also to those whose engine failed: nobody learns of it.
-            stored = book.answer(key) is not None
+            stored = transaction.answer(key) is not None
             refusal = None if stored else halts.refusal(dataset, key)
             if not stored and refusal is None and content is None:
                 version = halts.version(reservation.seq)
@@ -235,10 +240,10 @@ class Ledger:
                 refusal = halts.halt(dataset, version, book.append("halted", body, self._now()))
             elif not stored and refusal is None and content is not None:
                 body = dumped({"dataset": dataset, "question": key, "digest": digest(content), "size": len(content)})
-                book.store(key, book.append("answer", body, self._now()), content)
+                transaction.add_answer(key, book.append("answer", body, self._now()), content)
             if refusal is None:
                 # What is returned leaves this block after the commit, or not at all.
-                return _answer(book, reservation)
+                return _answer(transaction, book, reservation)
         # One line for all, when the halt is durable: not even a traceback tells the one that failed from the others.
         raise refusal
 
@@ -248,21 +253,20 @@ class Ledger:
         Questions that were open at the halt stay withheld on their version. Every opening is counted and shown.
         """
         why = sentence(reason, "reason")
-        with self._database.writing() as connection:
-            book, halts = Book(connection), Halts(connection)
+        with self._store.writing() as transaction:
+            book, halts = Book(transaction), Halts(transaction)
             registration = book.registration(name(dataset, "dataset"))
             if not halts.pending(dataset):
                 raise ParameterError("nothing is halted, so there is nothing to reopen", where=f"dataset {dataset!r}")
-            self._reopened(book, halts, dataset, self._now(), reason=why)
-            return _account(book, registration, Halts(connection))
+            self._reopened(transaction, book, dataset, self._now(), reason=why)
+            return _account(transaction, book, registration)
 
     def reveal(self, reservation: Reservation) -> Answer:
         """The stored answer to a reserved question, read from the ledger."""
         _key(reservation)
-        with self._database.reading() as connection:
-            book = Book(connection)
-            _check_reserved(book, reservation)
-            return _answer(book, reservation)
+        with self._store.reading() as transaction:
+            _check_reserved(transaction, reservation)
+            return _answer(transaction, Book(transaction), reservation)
 
     def add(self, dataset: str, *, cost: object, delta: object = 0, note: str, when: str | None = None) -> Account:
         """Record what was spent on the dataset with other tools; the account after it.
@@ -274,29 +278,28 @@ class Ledger:
         spent, used, why = non_negative(cost, "cost"), delta_parameter(delta), sentence(note, "note")
         if when is not None:
             check_moment(when)
-        with self._database.writing() as connection:
-            book = Book(connection)
+        with self._store.writing() as transaction:
+            book = Book(transaction)
             registration = book.registration(name(dataset, "dataset"))
             spent = rounded(spent, registration.total, book.balance(registration, DATASET).remaining or _ZERO)
             used = rounded(used, registration.delta, book.delta(registration).remaining or _ZERO)
             book.admit(registration, [DATASET], spent, used)
-            book.charge(dataset, [DATASET], spent, used)
             body = {"dataset": dataset, "cost": spent, "delta": used, "note": why, "when": when}
-            book.append("external", canonical(body, "add"), self._now())
-            return _account(book, registration, Halts(connection))
+            book.charge(dataset, [DATASET], spent, used, book.append("external", canonical(body, "add"), self._now()))
+            return _account(transaction, book, registration)
 
     def account(self, dataset: str) -> Account:
         """What is registered, spent and left, at one moment."""
-        with self._database.reading() as connection:
-            book = Book(connection)
-            return _account(book, book.registration(name(dataset, "dataset")), Halts(connection))
+        with self._store.reading() as transaction:
+            book = Book(transaction)
+            return _account(transaction, book, book.registration(name(dataset, "dataset")))
 
     def records(self, *, last: int | None = None) -> tuple[Record, ...]:
         """All records in order, or the `last` few."""
         if last is not None and (type(last) is not int or last < 0):
             raise ParameterError("must be a whole number, 0 or greater", where="last", got=ascii(last)[:40])
-        with self._database.reading() as connection:
-            book = Book(connection)
+        with self._store.reading() as transaction:
+            book = Book(transaction)
             first = 1 if last is None else book.last()[0] - last + 1
             return tuple(book.records(first))
 
@@ -309,13 +312,13 @@ class Ledger:
 
         head: one that was printed earlier. With it a ledger that was rolled back, cut or rewritten is found too.
         """
-        with self._database.reading() as connection:
-            return head_text(*verify.checked(connection, head, self._database.path))
+        with self._store.reading() as transaction:
+            return head_text(*verify.checked(transaction, head, self._store.path))
 
     def _reopened(
         self,
+        transaction: Transaction,
         book: Book,
-        halts: Halts,
         dataset: str,
         time: str,
         *,
@@ -323,13 +326,13 @@ class Ledger:
         reason: str | None = None,
     ) -> None:
         body = canonical({"dataset": dataset, "version": version, "reason": reason}, "reopen")
-        halts.reopen(dataset, book.append("reopened", body, time), closed=reason is None)
+        transaction.add_reopening(dataset, book.append("reopened", body, time), closed=reason is None)
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def _check_key(self, injected: bool) -> None:
-        if (injected or key_injected()) and not self._database.memory:
+        if (injected or key_injected()) and not self._store.memory:
             hint = 'Use a ledger in ":memory:" for tests.'
             raise PrivacyError("not private: injected key; a ledger does not keep this", where="ledger", hint=hint)
 
@@ -346,14 +349,14 @@ def _key(reservation: object) -> str:
     return reservation.question
 
 
-def _check_reserved(book: Book, reservation: Reservation) -> None:
-    if book.reservation(reservation.question) != reservation.seq:
+def _check_reserved(transaction: Transaction, reservation: Reservation) -> None:
+    if transaction.question(reservation.question) != reservation.seq:
         hint = "Reserve the question in this ledger first; if it was, verify the ledger with the reservation's head."
         raise PrivacyError("this ledger holds no such reservation", where="ledger", hint=hint)
 
 
-def _answer(book: Book, reservation: Reservation) -> Answer:
-    found = book.answer(reservation.question)
+def _answer(transaction: Transaction, book: Book, reservation: Reservation) -> Answer:
+    found = transaction.answer(reservation.question)
     if found is None:
         hint = "Ask the data again and store the answer; the question is paid for."
         raise PrivacyError("no answer is stored, so nothing may be shown", where="reveal", hint=hint)
@@ -362,10 +365,10 @@ def _answer(book: Book, reservation: Reservation) -> Answer:
     return Answer(**names, content=content, seq=seq, head=book.head())
 
 
-def _upgrade(connection: Connection, registration: Registration) -> None:
+def _require(transaction: Transaction, registration: Registration) -> None:
     """A smallest spend is what format 1 does not know."""
     if registration.smallest_spend is not None:
-        upgrade(connection)
+        transaction.require(2)
 
 
 def _check_guarantee(registration: Registration, question: Question) -> None:
@@ -376,8 +379,8 @@ def _check_guarantee(registration: Registration, question: Question) -> None:
         registration.check_same(other)
 
 
-def _account(book: Book, registration: Registration, halts: Halts) -> Account:
-    dataset, (questions, answers) = registration.dataset, book.counts(registration.dataset)
+def _account(transaction: Transaction, book: Book, registration: Registration) -> Account:
+    dataset, (questions, answers) = registration.dataset, transaction.counts(registration.dataset)
     analysts = sorted({*book.holders(dataset, "analyst"), *dict(registration.analysts)})
     return Account(
         registration=registration,
@@ -387,5 +390,5 @@ def _account(book: Book, registration: Registration, halts: Halts) -> Account:
         analysts=tuple((each, book.balance(registration, ("analyst", each))) for each in analysts),
         questions=questions,
         answers=answers,
-        halts=halts.listed(dataset),
+        halts=Halts(transaction).listed(dataset),
     )

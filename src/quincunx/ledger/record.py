@@ -1,8 +1,9 @@
 """Records: what happened, in order, each bound to the one before by its hash.
 
 The constitution of records: a kind is never removed and its meaning never changes; a new kind needs a new format, which
-older versions refuse; what is not known is refused. A file of format 1 is used as it is until the first record that
-format 1 does not know; that record's own transaction makes it format 2.
+older versions refuse; what is not known is refused. A ledger of format 1 is used as it is until the first record that
+format 1 does not know; that record's own transaction makes it format 2. Format 3 has the same records and keeps what
+is worked out from them in rows that are only added (`store.py`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from typing import Any, Final
 from quincunx.errors import ParameterError, UnavailableError
 from quincunx.ledger.canonical import digest, dumped
 
-FORMAT: Final = 2
-FORMATS: Final = (1, 2)
+FORMAT: Final = 3
 # kind → the keys of its body
 KINDS: Final[dict[str, frozenset[str]]] = {
     "registration": frozenset({"dataset", "specification", "budgets"}),

@@ -7,7 +7,6 @@ sums would repeat its mistakes.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +17,7 @@ from quincunx.ledger.canonical import canonical, digest, dumped
 from quincunx.ledger.question import key_of
 from quincunx.ledger.record import GENESIS, KINDS, LATER, chained, read_head
 from quincunx.ledger.registration import Registration
+from quincunx.ledger.store import Transaction
 
 _SHOWN: Final = 20
 _ZERO: Final = Fraction(0)
@@ -25,15 +25,16 @@ Total = tuple[str, str, str]
 Body = dict[str, Any]
 
 
-def checked(connection: sqlite3.Connection, head: str | None, path: str) -> tuple[int, str]:
+def checked(transaction: Transaction, head: str | None, path: str) -> tuple[int, str]:
     """(number of records, last hash), or VerificationError with what was found."""
     expected = None if head is None else read_head(head)
     try:
-        found, chain = findings(connection)
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+        found, chain = findings(transaction)
+    except Exception as error:
+        damage = transaction.damage(error)
+        if damage is None:
             raise
-        found, chain = [f"the file is damaged: {error.sqlite_errorname}"], {0: GENESIS}
+        found, chain = [f"the file is damaged: {damage}"], {0: GENESIS}
     if expected is not None:
         found = [*_against(expected, chain), *found]
     if found:
@@ -45,13 +46,11 @@ def checked(connection: sqlite3.Connection, head: str | None, path: str) -> tupl
     return last, chain[last]
 
 
-def findings(connection: sqlite3.Connection) -> tuple[list[str], dict[int, str]]:
+def findings(transaction: Transaction) -> tuple[list[str], dict[int, str]]:
     """(what is wrong, the hash of each record by its number; 0 is the beginning)."""
-    damage = connection.execute("PRAGMA integrity_check(5)").fetchall()
-    found = [f"the file is damaged: {what}" for (what,) in damage if what != "ok"]
-    older = connection.execute("PRAGMA user_version").fetchone()[0] < 2
-    state, chain, last = _State(found=found, older=older), {0: GENESIS}, 0
-    for row in connection.execute("SELECT seq, time, kind, body, previous, hash FROM records ORDER BY seq"):
+    found = [f"the file is damaged: {what}" for what in transaction.damages()]
+    state, chain, last = _State(found=found, format=transaction.format), {0: GENESIS}, 0
+    for row in transaction.records():
         seq, time, kind, body, previous, hashed = row
         if seq != last + 1:
             found.append(f"record {last + 1} is missing: record {seq} stands in its place")
@@ -64,7 +63,7 @@ def findings(connection: sqlite3.Connection) -> tuple[list[str], dict[int, str]]
         if hashed != chained(seq, time, kind, body, previous):
             found.append(f"record {seq} was changed: its hash is not that of its content")
         state.take(seq, kind, body)
-    found.extend(state.against(connection))
+    found.extend(state.against(transaction))
     return found, chain
 
 
@@ -81,15 +80,19 @@ class _State:
     """What the records say, worked out one by one."""
 
     found: list[str]
-    older: bool
+    format: int
     registered: dict[str, str] = field(default_factory=dict)
     spent: dict[Total, tuple[Fraction, Fraction]] = field(default_factory=dict)
     asked: dict[str, tuple[str, int, Fraction, Fraction]] = field(default_factory=dict)
+    # What each of the two was after which record.
+    agreed: dict[tuple[str, int], str] = field(default_factory=dict)
+    totals: dict[tuple[str, str, str, int], tuple[str, str]] = field(default_factory=dict)
     paid: set[tuple[str, str]] = field(default_factory=set)
     answered: dict[str, tuple[int, str, int]] = field(default_factory=dict)
     # (dataset, version) of everything asked; record of a halt → [dataset, version, reopened, allowed]; key → its halt.
     versions: set[tuple[str, str]] = field(default_factory=set)
     halts: dict[int, list[Any]] = field(default_factory=dict)
+    reopenings: dict[int, tuple[str, int]] = field(default_factory=dict)
     withheld: dict[str, int] = field(default_factory=dict)
 
     def take(self, seq: int, kind: str, text: str) -> None:
@@ -98,7 +101,7 @@ class _State:
             body = json.loads(text)
             known = (
                 kind in KINDS
-                and not (self.older and kind in LATER)
+                and not (self.format < 2 and kind in LATER)
                 and body.keys() == KINDS[kind]
                 and dumped(body) == text
             )
@@ -123,7 +126,7 @@ class _State:
     def agree(self, seq: int, body: Body) -> None:
         text = dumped(body)
         registration = Registration.from_text(text)
-        self.registered[body["dataset"]] = text
+        self.registered[body["dataset"]] = self.agreed[body["dataset"], seq] = text
         self.within(seq, registration, (body["dataset"], "dataset", ""), registration.total, registration.delta)
 
     def reserve(self, seq: int, body: Body) -> None:
@@ -192,6 +195,7 @@ class _State:
         old = (body["dataset"], version) in self.versions
         if not halts or (version is None) == (reason is None) or old:
             self.found.append(f"record {seq} reopens a dataset that is not halted, or by an old version")
+        self.reopenings[seq] = (body["dataset"], int(reason is None))
         for halt in halts:
             halt[2] = seq if halt[2] is None else halt[2]
             halt[3] = halt[3] if reason is None else seq
@@ -201,6 +205,7 @@ class _State:
             self.found.append(f"record {seq} spends less than nothing")
         spent, used = self.spent.get(holder, (_ZERO, _ZERO))
         self.spent[holder] = (spent + cost, used + delta)
+        self.totals[*holder, seq] = (str(spent + cost), str(used + delta))
         limits = {"dataset": registration.total, "plan": registration.plan, "analyst": registration.limit(holder[2])}
         limit = limits[holder[1]] if cost else None
         self.within(seq, registration, holder, limit, registration.delta if holder[1] == "dataset" else None)
@@ -215,26 +220,33 @@ class _State:
                 what = f"record {seq} spends more than the budget of {whose} in {holder[0]!r}"
                 self.found.append(f"{what}: {symbol} = {gone} of {most}")
 
-    def against(self, connection: sqlite3.Connection) -> Iterator[str]:
-        """Compare with the tables that the ledger keeps for speed, and with the answers' bytes."""
-        spent = {key: (str(cost), str(delta)) for key, (cost, delta) in self.spent.items()}
-        totals = connection.execute("SELECT dataset, budget, holder, spent, delta FROM totals")
-        yield from _compared("total", spent, {row[:3]: row[3:] for row in totals})
-        datasets = connection.execute("SELECT name, registration FROM datasets")
-        yield from _compared("registration", self.registered, dict(datasets))
-        questions = connection.execute("SELECT key, dataset, seq FROM questions")
+    def against(self, transaction: Transaction) -> Iterator[str]:
+        """Compare with what the ledger keeps for speed, and with the answers' bytes."""
+        spent: dict[Any, Any] = self.totals
+        registered: dict[Any, str] = self.agreed
+        if self.format < 3:
+            # The newest only, without the record that made it.
+            spent = {key: (str(cost), str(delta)) for key, (cost, delta) in self.spent.items()}
+            registered = self.registered
+        yield from _compared("total", spent, {row[:-2]: row[-2:] for row in transaction.rows("totals")})
+        kept = {_single(row[:-1]): row[-1] for row in transaction.rows("datasets")}
+        yield from _compared("registration", registered, kept)
         asked = {key: (dataset, seq) for key, (dataset, seq, _, _) in self.asked.items()}
-        yield from _compared("question", asked, {row[0]: row[1:] for row in questions})
-        charges = connection.execute("SELECT question, analyst FROM charges")
-        yield from _compared("charge", dict.fromkeys(self.paid), dict.fromkeys(charges))
-        stored = connection.execute("SELECT question, seq, content FROM answers")
+        yield from _compared("question", asked, {row[0]: row[1:] for row in transaction.rows("questions")})
+        yield from _compared("charge", dict.fromkeys(self.paid), dict.fromkeys(transaction.rows("charges")))
+        stored = transaction.rows("answers")
         contents = {key: (seq, digest(bytes(content)), len(content)) for key, seq, content in stored}
         yield from _compared("stored answer", self.answered, contents)
-        if not self.older:
-            halts = connection.execute("SELECT seq, dataset, version, reopened, allowed FROM halts")
-            kept = {str(row[0]): list(row[1:]) for row in halts}
-            yield from _compared("halt", {str(seq): halt for seq, halt in self.halts.items()}, kept)
-            yield from _compared("withheld question", self.withheld, dict(connection.execute("SELECT * FROM withheld")))
+        halts = {str(row[0]): list(row[1:]) for row in transaction.rows("halts")}
+        yield from _compared("halt", {str(seq): halt for seq, halt in self.halts.items()}, halts)
+        yield from _compared("withheld question", self.withheld, dict(transaction.rows("withheld")))
+        if self.format > 2:
+            reopenings = {str(row[0]): row[1:] for row in transaction.rows("reopenings")}
+            yield from _compared("reopening", {str(seq): kept for seq, kept in self.reopenings.items()}, reopenings)
+
+
+def _single(key: tuple[Any, ...]) -> Any:
+    return key[0] if len(key) == 1 else key
 
 
 def _compared(noun: str, expected: dict[Any, Any], kept: dict[Any, Any]) -> Iterator[str]:

@@ -89,7 +89,7 @@ class Books:
 
     def look(self) -> Ledger | None:
         """The ledger if it exists and knows the dataset by the same registration; None if it does not know it."""
-        if self._ledger is None and os.path.exists(self.path):
+        if self._ledger is None and Ledger.exists(self.path):
             self._ledger = Ledger.open(self.path, create=False)
         ledger = self._ledger
         if ledger is None or self._registration.dataset not in ledger.datasets:

@@ -17,29 +17,11 @@ from typing import Final
 from urllib.parse import quote
 
 from quincunx.errors import PrivacyError, UnavailableError
-from quincunx.ledger.place import MEMORY, check_file, located
-from quincunx.ledger.record import FORMAT, FORMATS
+from quincunx.ledger.record import FORMAT
+from quincunx.ledger.sqlite.place import MEMORY, check_file, located
+from quincunx.ledger.sqlite.schema import APPLICATION, TABLES
+from quincunx.ledger.sqlite.transaction import SQLiteTransaction
 
-# "QXLD": what `file` and SQLite's own tools may read.
-APPLICATION: Final = 0x51584C44
-SCHEMA: Final = (
-    "CREATE TABLE records (seq INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, "
-    "previous TEXT NOT NULL, hash TEXT NOT NULL)",
-    "CREATE TABLE datasets (name TEXT PRIMARY KEY, registration TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE totals (dataset TEXT NOT NULL, budget TEXT NOT NULL, holder TEXT NOT NULL, spent TEXT NOT NULL, "
-    "delta TEXT NOT NULL, PRIMARY KEY (dataset, budget, holder)) WITHOUT ROWID",
-    "CREATE TABLE questions (key TEXT PRIMARY KEY, dataset TEXT NOT NULL, seq INTEGER NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE charges (question TEXT NOT NULL, analyst TEXT NOT NULL, PRIMARY KEY (question, analyst)) "
-    "WITHOUT ROWID",
-    "CREATE TABLE answers (question TEXT PRIMARY KEY, seq INTEGER NOT NULL, content BLOB NOT NULL)",
-)
-# What format 2 adds. reopened: the record that reopened the dataset; allowed: the one that opened the version again.
-HALTING: Final = (
-    "CREATE TABLE halts (seq INTEGER PRIMARY KEY, dataset TEXT NOT NULL, version TEXT NOT NULL, reopened INTEGER, "
-    "allowed INTEGER)",
-    "CREATE TABLE withheld (question TEXT PRIMARY KEY, halt INTEGER NOT NULL) WITHOUT ROWID",
-)
-TABLES: Final = {1: SCHEMA, 2: (*SCHEMA, *HALTING)}
 _SETTINGS: Final = (
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
@@ -65,16 +47,10 @@ _REASONS: Final = {
 # The longest pause between two attempts to get the lock, in seconds.
 _STEP: Final = 0.004
 # Connections that a fork copied: SQLite forbids the child to use them, and closing them is its parent's business.
-_INHERITED: Final[list[Connection]] = []
+_INHERITED: Final[list[sqlite3.Connection]] = []
 
 
-class Connection(sqlite3.Connection):
-    """A connection that knows the format of the file, read at the beginning of each transaction."""
-
-    format: int = FORMAT
-
-
-class Database:
+class SQLite:
     """A ledger's file, or memory. `path` is absolute, or ":memory:"."""
 
     def __init__(self, path: object, *, create: bool, wait: float) -> None:
@@ -82,7 +58,7 @@ class Database:
         self.memory = self.path == MEMORY
         self._wait = wait
         self._process = os.getpid()
-        self._idle: list[Connection] = []
+        self._idle: list[sqlite3.Connection] = []
         self._closed = False
         self._gate: AbstractContextManager[object] = threading.Lock() if self.memory else nullcontext()
         self._file = (0, 0)
@@ -96,16 +72,16 @@ class Database:
                 self._idle.append(self._connected())
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[SQLiteTransaction]:
         """One transaction that holds the only write lock from its beginning; all of it is durable, or none."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+        with self._transaction("BEGIN IMMEDIATE") as transaction:
+            yield transaction
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[SQLiteTransaction]:
         """One transaction that sees one state; it waits for nobody."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        with self._transaction("BEGIN") as transaction:
+            yield transaction
 
     def close(self) -> None:
         """Close the connections of this process. A ledger in memory is forgotten."""
@@ -120,13 +96,12 @@ class Database:
             self.close()
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Connection]:
+    def _transaction(self, begin: str) -> Iterator[SQLiteTransaction]:
         self._after_fork()
         with self._gate, _translated(self.path):
             connection = self._taken()
             try:
-                self._begun(connection, begin)
-                yield connection
+                yield SQLiteTransaction(connection, self._begun(connection, begin))
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
@@ -136,16 +111,15 @@ class Database:
                 raise
             self._give_back(connection)
 
-    def _begun(self, connection: Connection, begin: str) -> None:
-        """Begin, or wait for whoever holds the lock: a bounded time, in short steps of random length."""
+    def _begun(self, connection: sqlite3.Connection, begin: str) -> int:
+        """Begin, or wait for whoever holds the lock: a bounded time, in short steps of random length; the format."""
         until = time.monotonic() + self._wait
         while True:
             try:
                 connection.execute(begin)
                 # The first look takes the snapshot, so that waiting is over when it succeeds. It is at the format,
                 # which a newer version may have changed since this connection was made.
-                connection.format = format_of(connection, self.path)
-                return
+                return _format_of(connection, self.path)
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
                     raise
@@ -163,7 +137,7 @@ class Database:
         _INHERITED.extend(self._idle)
         self._idle, self._process = [], os.getpid()
 
-    def _taken(self) -> Connection:
+    def _taken(self) -> sqlite3.Connection:
         if self._closed:
             raise UnavailableError("the ledger is closed", where=self.path, hint="Open it again.")
         if not self.memory and check_file(self.path) != self._file:
@@ -175,18 +149,18 @@ class Database:
         except IndexError:
             return self._connected()
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: sqlite3.Connection) -> None:
         if self._closed or connection.in_transaction:
             connection.close()
         else:
             self._idle.append(connection)
 
-    def _in_memory(self) -> Connection:
-        connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False, factory=Connection)
+    def _in_memory(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
         _fill(connection)
         return connection
 
-    def _connected(self) -> Connection:
+    def _connected(self) -> sqlite3.Connection:
         connection = connect(self.path, self._wait)
         try:
             _check_format(connection, self.path)
@@ -225,30 +199,19 @@ class Database:
         _sync_folder(os.path.dirname(self.path))
 
 
-def connect(path: str, wait: float) -> Connection:
+def connect(path: str, wait: float) -> sqlite3.Connection:
     """A connection to an existing file, in autocommit; `wait` is how long it waits for a lock, in seconds."""
     address = f"file:{quote(path)}?mode=rw"
-    return sqlite3.connect(
-        address, timeout=wait, isolation_level=None, check_same_thread=False, factory=Connection, uri=True
-    )
+    return sqlite3.connect(address, timeout=wait, isolation_level=None, check_same_thread=False, uri=True)
 
 
-def format_of(connection: sqlite3.Connection, path: str = "ledger") -> int:
+def _format_of(connection: sqlite3.Connection, path: str) -> int:
     """The format of the file, inside a transaction; one that is not known is refused."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version not in FORMATS:
+    if version not in TABLES:
         got, hint = f"format {version}", f"This version of Quincunx reads formats up to {FORMAT}; update it."
         raise UnavailableError("this ledger has a format that is not known", where=path, got=got, hint=hint)
     return version
-
-
-def upgrade(connection: Connection) -> None:
-    """Make a file of format 1 one of format 2, inside the transaction that needs it; older versions then refuse it."""
-    if connection.format < FORMAT:
-        for statement in HALTING:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.format = FORMAT
 
 
 def _fill(connection: sqlite3.Connection) -> None:
@@ -269,7 +232,7 @@ def _check_format(connection: sqlite3.Connection, path: str) -> None:
         if application != APPLICATION:
             hint = "Correct the path; a ledger is made by its first use."
             raise UnavailableError("this file is not a ledger", where=path, hint=hint)
-        version = format_of(connection, path)
+        version = _format_of(connection, path)
         found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
     finally:
         connection.execute("ROLLBACK")
