@@ -216,18 +216,21 @@ class _Rows:
     def __init__(self) -> None:
         self._columns: list[Integers] = []
         self._values: list[Floats] = []
-        self._low: list[float] = []
-        self._high: list[float] = []
+        self._counts: list[Integers] = []
+        self._low: list[Floats] = []
+        self._high: list[Floats] = []
         self.impossible = False
 
     def block(self, rows: Integers, columns: Integers, values: Floats, right: Floats) -> None:
         """For each number r that occurs in `rows`, in order: Σ of its entries = right[r]."""
         order = np.argsort(rows, kind="stable")
-        used, first = np.unique(rows[order], return_index=True)
-        self._columns += np.split(columns[order], first[1:]) if len(used) else []
-        self._values += np.split(values[order], first[1:]) if len(used) else []
-        self._low += right[used].tolist()
-        self._high += right[used].tolist()
+        counts = np.bincount(rows, minlength=len(right))
+        used = counts > 0
+        self._columns.append(columns[order])
+        self._values.append(values[order])
+        self._counts.append(counts[used])
+        self._low.append(right[used])
+        self._high.append(right[used])
 
     def add(self, columns: Integers, low: float, high: float, values: Floats | None = None) -> None:
         """low ≤ Σ columns ≤ high."""
@@ -236,12 +239,15 @@ class _Rows:
             return
         self._columns.append(columns)
         self._values.append(np.ones(len(columns)) if values is None else values)
-        self._low.append(low)
-        self._high.append(high)
+        self._counts.append(np.array([len(columns)]))
+        self._low.append(np.array([low]))
+        self._high.append(np.array([high]))
 
     def arrays(self) -> tuple[Integers, Integers, Floats, Floats, Floats]:
         """starts, columns, values, low, high."""
-        starts = np.cumsum([0, *(len(each) for each in self._columns)])
-        columns = np.concatenate(self._columns) if self._columns else np.zeros(0, dtype=np.int64)
-        values = np.concatenate(self._values) if self._values else np.zeros(0)
-        return starts, columns, values, np.array(self._low, dtype=float), np.array(self._high, dtype=float)
+        if not self._columns:
+            none = np.zeros(0)
+            return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), none, none, none
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(self._counts))])
+        low, high = (np.concatenate(each).astype(np.float64) for each in (self._low, self._high))
+        return starts, np.concatenate(self._columns), np.concatenate(self._values), low, high

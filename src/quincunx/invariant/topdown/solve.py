@@ -13,6 +13,7 @@ import numpy as np
 
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.estimate import Estimate
+from quincunx.invariant.topdown.families import Families
 from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, rows, slabs
@@ -168,9 +169,9 @@ class _Level:
         if self.totals is None or above is None:
             return []
         noisy = self.totals[first:last]
-        owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, last - first)))
+        families = Families.of(starts, last - first)
         wanted = above.sum(axis=1, keepdims=True).astype(np.float64)
-        fixed = np.maximum(noisy - simplex_shift(noisy, wanted, starts, owner)[owner], 0.0)
+        fixed = np.maximum(noisy - families.spread(simplex_shift(noisy, wanted, families)), 0.0)
         total = self.basis.schema.query(TOTAL)
         groups = self.basis.schema.groups(total)
         return [Slab(groups=groups, low=fixed, high=fixed, diagonal=self.basis.weights(total))]
