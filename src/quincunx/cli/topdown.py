@@ -35,7 +35,8 @@ def topdown(
     goes on for nothing. Where the budget does not cover the release nothing is spent.
     """
     from quincunx.invariant.topdown import TopDown
-    from quincunx.invariant.topdown.write import budget_rows, check_folder, specification, summary, write
+    from quincunx.invariant.topdown.write import budget_rows, specification, summary, write
+    from quincunx.release.whole import check_folder
 
     if out is None and not dry_run:
         raise ParameterError("the folder is missing", where="--out", hint="Write --out DIR, or --dry-run.")

@@ -22,6 +22,7 @@ import quincunx.invariant.topdown.topdown as room
 import quincunx.invariant.topdown.write as files
 from quincunx.invariant.topdown import TopDown
 from quincunx.ledger import Ledger
+from quincunx.release.whole import check_folder
 
 plan, out, stop, after = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "after"
 seen = 0
@@ -46,7 +47,7 @@ keeping.draw = watched(keeping.draw)
 room.solve = watched(room.solve)
 os.replace = watched(os.replace)
 planned = TopDown.open(plan)
-files.check_folder(out)
+check_folder(out)
 files.write(planned.run(), out)
 print(seen)
 """
@@ -72,7 +73,8 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
     steps = int(whole.stdout)
     assert steps >= 15
     points = [(step, side) for step in range(1, steps + 1) for side in ("before", "after")]
-    for step, side in points[::2] if ci else points[1::13]:
+    left = 0
+    for step, side in points[::2] if ci else [*points[1::13], (steps, "before")]:
         folder = tmp_path / f"{step}-{side}"
         plan = write_plan(folder, ledger="ledger.db")
         killed = child(plan, folder / "out", step, side)
@@ -83,9 +85,13 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
         assert "summary.json" not in names or len(names) == 6
         for name in names & {"summary.json", "specification.json"}:
             json.loads((folder / "out" / name).read_text(encoding="utf-8"))
+        left += len(list((folder / "out").glob(".*")))
         done = child(plan, folder / "out", 0, "after")
         assert done.returncode == 0, done.stderr
+        # What the killed run left half made is gone.
+        assert not list((folder / "out").glob(".*"))
         after = stored(folder / "ledger.db")
         assert before.items() <= after.items()
         with Ledger.open(folder / "ledger.db") as ledger:
             assert ledger.account("small").total.spent == TopDown.open(plan).rho == Fraction(2)
+    assert left

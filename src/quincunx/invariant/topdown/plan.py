@@ -9,14 +9,15 @@ from typing import Any, Final
 from quincunx.errors import QuincunxError
 from quincunx.invariant.topdown import sentences
 from quincunx.invariant.topdown.bounds import Bound
+from quincunx.invariant.topdown.outputs import NAMES
 from quincunx.invariant.topdown.topdown import TopDown
 from quincunx.numbers import positive, probability
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec.unit import Replace
 
 MEMORY: Final = ":memory:"
-_TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown")
-_SPEC: Final = ("unit", "standard", "intensity", "facts", "columns")
+_TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown", "output")
+_SPEC: Final = ("unit", "standard", "intensity", "invariants", "facts", "columns")
 _TOPDOWN: Final = (
     "source",
     "counts",
@@ -36,7 +37,7 @@ _TOPDOWN: Final = (
     "records",
     "household",
 )
-_BOUND: Final = ("level", "query", "file", "provenance", "zero_where_none")
+_BOUND: Final = ("level", "query", "file", "low", "high", "provenance", "zero_where_none")
 
 
 def read_topdown(path: str | Path) -> TopDown:
@@ -77,15 +78,21 @@ def read_topdown(path: str | Path) -> TopDown:
     if "recodes" in parts:
         given["recodes"] = {name: _plain(each, dict) for name, each in parts["recodes"].members().items()}
     if "zeros" in parts:
-        given["zeros"] = [_zero(each) for each in parts["zeros"].elements()]
-    if "invariants" in parts:
-        given["invariants"] = [_invariant(each, given["levels"]) for each in parts["invariants"].elements()]
+        given["zeros"] = _zeros(parts["zeros"])
+    given["invariants"] = [
+        _invariant(each, given["levels"])
+        for place in (spec, parts)
+        if "invariants" in place
+        for each in place["invariants"].elements()
+    ]
     if "bounds" in parts:
-        given["bounds"] = [_bound(each, here) for each in parts["bounds"].elements()]
+        given["bounds"] = [bound for each in parts["bounds"].elements() for bound in _bounds(each, here)]
+    if "output" in top:
+        given["outputs"] = {name: each.text() for name, each in top["output"].members(tuple(NAMES)).items()}
     try:
         return TopDown(**given)
     except QuincunxError as error:
-        raise placed(error, _blamed(error, parts, top["topdown"]).place) from None
+        raise placed(error, _blamed(error, {**top, **parts}, top["topdown"]).place) from None
 
 
 def _needed(node: Node, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Node]:
@@ -125,16 +132,33 @@ def _zero(node: Node) -> Mapping[str, Any]:
     return found
 
 
-def _bound(node: Node, here: Path) -> Bound:
-    parts = _needed(node, _BOUND, ("level", "query", "file", "provenance"))
-    with node.located():
-        return Bound(
-            level=parts["level"].text(),
-            query=parts["query"].text(),
-            file=here / parts["file"].text(),
-            provenance=parts["provenance"].text(),
-            zero_where_none=parts["zero_where_none"].flag() if "zero_where_none" in parts else False,
+def _zeros(node: Node) -> list[Mapping[str, Any]]:
+    """A list of rules, or a table { rules = […] } of them."""
+    if isinstance(node.value, dict):
+        node = _needed(node, ("rules",), ("rules",))["rules"]
+    return [_zero(each) for each in node.elements()]
+
+
+def _bounds(node: Node, here: Path) -> list[Bound]:
+    """One file for both sides, or one for each."""
+    parts = _needed(node, _BOUND, ("level", "query", "provenance"))
+    sides = {side: parts[name] for name, side in (("file", "both"), ("low", "low"), ("high", "high")) if name in parts}
+    if not sides or ("both" in sides and len(sides) > 1):
+        raise node.wrong(
+            "name the file of the bound", hint='Write file = "b.csv", or low = "a.csv" and high = "b.csv".'
         )
+    with node.located():
+        return [
+            Bound(
+                level=parts["level"].text(),
+                query=parts["query"].text(),
+                file=here / file.text(),
+                provenance=parts["provenance"].text(),
+                zero_where_none=parts["zero_where_none"].flag() if "zero_where_none" in parts else False,
+                side=side,
+            )
+            for side, file in sides.items()
+        ]
 
 
 def _blamed(error: QuincunxError, parts: dict[str, Node], node: Node) -> Node:

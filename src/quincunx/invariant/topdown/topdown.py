@@ -24,6 +24,7 @@ from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Measured, keep
 from quincunx.invariant.topdown.limits import Limit, carried, check_nested
 from quincunx.invariant.topdown.measure import evidence
+from quincunx.invariant.topdown.outputs import named
 from quincunx.invariant.topdown.people import check_columns
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
@@ -76,8 +77,8 @@ class TopDown:
     further published facts, name → text, that belong to the scope; columns: further columns of the domain, for several
     releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or
     "level". spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
-    "households" (with their key, household) under a unit of one person. confidence: of the intervals. Every argument
-    is checked before anything is spent.
+    "households" (with their key, household) under a unit of one person. confidence: of the intervals. outputs: names
+    of files, by what they hold. Every argument is checked before anything is spent.
     """
 
     __slots__ = (
@@ -93,6 +94,7 @@ class TopDown:
         "key",
         "ledger",
         "limits",
+        "outputs",
         "passes",
         "public",
         "records",
@@ -131,6 +133,7 @@ class TopDown:
         records: str = "people",
         household: str | None = None,
         confidence: object = Fraction(9, 10),
+        outputs: Mapping[str, str] | None = None,
     ) -> None:
         _word(estimate, _MODES, "estimate")
         _word(spine, ("given", "optimised"), "spine")
@@ -144,6 +147,7 @@ class TopDown:
         self.confidence = probability(confidence, "confidence")
         if not 0 < self.confidence < 1:
             raise ParameterError("must be between 0 and 1, both excluded", where="confidence", got=str(confidence)[:40])
+        self.outputs = named(outputs or {})
         self.dataset, self.version, self.ledger = dataset, version, ledger
         self.estimate, self.spine, self.passes, self.records = estimate, spine, passes, records
         self.bounds = tuple(bounds)
@@ -175,12 +179,12 @@ class TopDown:
                 what = f"level {self.geography.names[level]} would be measured by more than {_MOST:,} numbers"
                 raise ParameterError(what, where="shares", got=f"{size:,}", hint="Measure fewer queries there.")
         self.limits = tuple(bound_files.read(bound, self.schema, self.geography) for bound in bounds)
-        named = {self._name(each): self._words(each) for each in self.invariants}
-        named |= {bound_files.name(each): bound_files.words(each) for each in bounds if each.provenance == "invariant"}
-        clash = [name for name in facts or {} if name in named and named[name] != (facts or {})[name]]
+        exact = {self._name(each): self._words(each) for each in self.invariants}
+        exact |= {bound_files.name(each): bound_files.words(each) for each in bounds if each.provenance == "invariant"}
+        clash = [name for name in facts or {} if name in exact and exact[name] != (facts or {})[name]]
         if clash:
             raise ParameterError("a fact has the name of an invariant", where="facts", got=repr(clash[0]))
-        scope = {**(facts or {}), **named}
+        scope = {**(facts or {}), **exact}
         self.specification = Specification(
             domain=Tables(columns=_columns(self.geography, self.schema, unit, self.key, columns)),
             scope=Invariants(scope) if scope else Everything(),

@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
-import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,45 +17,32 @@ from quincunx import noise
 from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
+from quincunx.invariant.topdown.outputs import BUDGET, SPECIFICATION, SUMMARY
 from quincunx.invariant.topdown.schema import TOTAL, Query
 from quincunx.invariant.topdown.topdown import Release, TopDown
 from quincunx.numbers import ball, float_above, normal_quantile, precision
+from quincunx.release.whole import write_whole
 
 if TYPE_CHECKING:
     from quincunx.invariant.topdown.rerun import Spread
-
-_MICRODATA: Final = "microdata.parquet"
-
-
-def check_folder(folder: Path) -> None:
-    """Make the folder, before anything is spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{secrets.token_hex(8)}.tmp"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        hint = "Check the path and who may write there; nothing was spent."
-        got = type(error).__name__
-        raise UnavailableError("the folder cannot be written", where=str(folder), got=got, hint=hint) from None
 
 
 def write(release: Release, folder: Path) -> list[Path]:
     """All files of a release; running again writes the same numbers, for nothing."""
     planned = release.topdown
-    half = half_width(planned.confidence)
+    names, half = planned.outputs, half_width(planned.confidence)
     made = {
-        _MICRODATA: lambda path: _microdata(path, release),
-        "measurements.parquet": lambda path: _measurements(path, release),
-        "estimates.parquet": lambda path: _estimates(path, release, half),
-        "budget.csv": lambda path: _text(path, budget_text(planned)),
-        "specification.json": lambda path: _text(path, _json(specification(planned))),
-        "summary.json": lambda path: _text(path, _json(summary(release))),
+        names["microdata"]: lambda path: _microdata(path, release),
+        names["measurements"]: lambda path: _measurements(path, release),
+        names["estimates"]: lambda path: _estimates(path, release, half),
+        BUDGET: lambda path: _text(path, budget_text(planned)),
+        SPECIFICATION: lambda path: _text(path, _json(specification(planned))),
+        SUMMARY: lambda path: _text(path, _json(summary(release))),
     }
     found = []
     try:
         for name, make in made.items():
-            _whole(folder / name, make)
+            write_whole(folder / name, make)
             found.append(folder / name)
     except OSError as error:
         hint = "The measurements are in the ledger: make room and run again, for nothing."
@@ -157,17 +141,6 @@ def _json(value: object) -> str:
 
 def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
-
-
-def _whole(path: Path, make: Callable[[Path], None]) -> None:
-    """Write beside the file, then take its place in one step."""
-    fresh = path.with_name(f".{secrets.token_hex(8)}.{path.name}")
-    try:
-        make(fresh)
-        os.replace(fresh, path)
-    finally:
-        with suppress(FileNotFoundError):
-            fresh.unlink()
 
 
 def _copied(path: Path, query: str, tables: dict[str, dict[str, Any]]) -> None:
@@ -286,8 +259,9 @@ def write_intervals(release: Release, spreads: Sequence[Spread], folder: Path) -
         low = np.maximum(np.ceil(value - each.half), 0)
         parts.append((level, query, {"value": value, "low": low, "high": np.floor(value + each.half)}))
     columns = {"value": "n.value", "low": "n.low::BIGINT", "high": "n.high::BIGINT"}
-    _whole(folder / "intervals.parquet", lambda path: _numbers(path, release, parts, columns))
-    return folder / "intervals.parquet"
+    file = folder / planned.outputs["intervals"]
+    write_whole(file, lambda path: _numbers(path, release, parts, columns))
+    return file
 
 
 def _quoted(name: str) -> str:
