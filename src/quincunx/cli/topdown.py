@@ -67,6 +67,9 @@ def topdown(
         f"{int(release.tables[-1].sum()):,} rows of microdata; {solved.programs:,} rounding programs, "
         f"{solved.fractional} fractions; charged ρ = {_number(release.measured.charged)}"
     )
+    if solved.joint:
+        more = f", {solved.unproved} of them not proved to be the nearest" if solved.unproved else ""
+        typer.echo(f"{solved.joint} subtrees solved as a whole, since their parents could not be divided{more}")
     for name, amount in solved.repairs:
         typer.echo(f"not kept: {name}, by {amount:g}")
     for each in spreads:

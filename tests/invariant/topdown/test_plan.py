@@ -129,10 +129,26 @@ def test_what_is_read_from_the_confidential_file_is_in_the_scope(tmp_path: Path)
         assert (ages >= listed).all()
 
 
-def test_invariants_that_cross_are_refused() -> None:
+def test_public_bounds_that_contradict_each_other_inside_structural_zeros_are_refused(tmp_path: Path) -> None:
+    """The young do not work, so they are among those without work: at least 60 of at most 50."""
+    more = BOUNDS.format("public") + BOUNDS.format("public").replace('"age"', '"work"').replace("b.csv", "c.csv")
+    path = write_plan(tmp_path, more=more)
+    (tmp_path / "b.csv").write_text("block,age,low\nn1,young,60\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("block,work,high\nn1,no,50\n", encoding="utf-8")
+    with pytest.raises(DataError, match="no table can satisfy this in block n1"):
+        TopDown.open(path).run()
+
+
+def test_invariants_that_cross_in_too_many_places_are_refused() -> None:
     given = {"a": ["x", "y"], "b": ["p", "q"]}
-    with pytest.raises(ParameterError, match="cross"):
-        small(attributes=given, invariants=[("root", "a"), ("leaf", "b")], source=np.zeros((2, 4), dtype=np.int64))
+    many = Geography.of([("r", f"l{i}") for i in range(20_000)], ["root", "leaf"], "place")
+    with pytest.raises(ParameterError, match=r"cross.*80,000"):
+        small(
+            attributes=given,
+            invariants=[("root", "a"), ("leaf", "b")],
+            source=np.zeros((20_000, 4), dtype=np.int64),
+            geography=many,
+        )
 
 
 def small(**changes: object) -> TopDown:
@@ -327,15 +343,16 @@ def test_the_command_speaks(tmp_path: Path) -> None:
 
 
 def test_a_bound_of_the_curators_that_cannot_be_kept_is_reported(tmp_path: Path) -> None:
-    """Two crossing public bounds that no table satisfies together: the least change, and the invariant stays."""
+    """Two public bounds that no table of 200 people satisfies together: the least change, and the invariant stays."""
     more = BOUNDS.format("public") + BOUNDS.format("public").replace('"age"', '"work"').replace("b.csv", "c.csv")
     path = write_plan(tmp_path, more=more)
-    (tmp_path / "b.csv").write_text("block,age,low\nn1,young,60\n", encoding="utf-8")
-    (tmp_path / "c.csv").write_text("block,work,high\nn1,no,50\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("block,age,low\nn1,old,150\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("block,work,low\ns1,no,150\n", encoding="utf-8")
     with keyed(key_of("repairs")):
         release = TopDown.open(path).run()
     assert release.solved.repairs
-    assert sum(amount for name, amount in release.solved.repairs if ", n1, " in name) == 10
+    blocks = (", n1, ", ", s1, ")
+    assert sum(amount for name, amount in release.solved.repairs if any(each in name for each in blocks)) == 100
     assert release.tables[0].sum() == 200
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from quincunx import noise
 from quincunx.errors import BudgetError
 from quincunx.invariant.topdown.budget import Invariant, Line
-from quincunx.invariant.topdown.limits import carried
 from quincunx.invariant.topdown.measure import draw, levels_of, pack, unpack
 from quincunx.invariant.topdown.people import counted
 from quincunx.invariant.topdown.schema import Integers
@@ -60,7 +59,7 @@ def keep(planned: TopDown, ledger: Ledger) -> Measured:
             answer = ledger.store(reservation, _packed(exact, test_key), injected=test_key)
         facts = tuple(zip(planned.invariants, unpack(answer.content)[0], strict=True))
         # What cannot be satisfied is said before anything is spent; it depends on public facts alone.
-        carried(planned.schema, planned.geography, [*planned.exact_limits(facts), *planned.limits])
+        planned.check_limits(facts)
     levels = [level for level in range(planned.geography.depth) if planned.lines(level)]
     prices = charges([planned.cost(level) for level in levels], registration.total)
     for price in prices:

@@ -18,6 +18,7 @@ from quincunx.invariant.topdown.schema import Floats, Integers
 
 _TOTAL_WEIGHT: Final = 10.0
 _NEAR: Final = 1e-7
+_BRANCHES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,9 @@ class Solver:
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)
-        self._highs.setOptionValue("presolve", "off")
+        # A number of branches, not of seconds: the same result on every machine.
+        self._highs.setOptionValue("mip_max_nodes", _BRANCHES)
+        self.proved = True
 
     def solve(
         self,
@@ -62,9 +65,11 @@ class Solver:
         upper: Floats,
         rows: tuple[Integers, Integers, Floats, Floats, Floats],
         *,
-        whole: bool = False,
+        whole: NDArray[np.bool_] | None = None,
     ) -> Floats | None:
-        """Minimise cost·v over 0 ≤ v ≤ upper and the rows (starts, columns, values, low, high); None if infeasible."""
+        """Minimise cost·v over 0 ≤ v ≤ upper and the rows (starts, columns, values, low, high); None if infeasible.
+        whole: variables that must be whole; such a search looks at a limited number of branches, and `proved` says
+        whether that was enough to know that nothing is nearer."""
         module, starts, columns, values, low, high = self._module, *rows
         lp = module.HighsLp()
         lp.num_col_, lp.num_row_ = len(cost), len(low)
@@ -72,12 +77,17 @@ class Solver:
         lp.row_lower_, lp.row_upper_ = low, high
         lp.a_matrix_.format_ = module.MatrixFormat.kRowwise
         lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = starts, columns, values
-        if whole:
-            lp.integrality_ = [module.HighsVarType.kInteger] * len(cost)
+        if whole is not None:
+            kinds = (module.HighsVarType.kContinuous, module.HighsVarType.kInteger)
+            lp.integrality_ = [kinds[each] for each in whole.tolist()]
+        self._highs.setOptionValue("presolve", "off" if whole is None else "on")
         self._highs.clearSolver()
         self._highs.passModel(lp)
         self._highs.run()
         status = self._highs.getModelStatus()
+        self.proved = status == module.HighsModelStatus.kOptimal
+        if status == module.HighsModelStatus.kSolutionLimit and self._highs.getInfo().primal_solution_status == 2:
+            return np.asarray(self._highs.getSolution().col_value)
         if status == module.HighsModelStatus.kOptimal:
             return np.asarray(self._highs.getSolution().col_value)
         if status in (module.HighsModelStatus.kInfeasible, module.HighsModelStatus.kUnboundedOrInfeasible):
@@ -88,9 +98,9 @@ class Solver:
 
 def rounded(
     solver: Solver, tables: Floats, totals: Integers | None, rows: Sequence[Row], *, mask: NDArray[np.bool_]
-) -> Rounded:
-    """Whole tables near `tables` (children, cells) that add up to `totals` and satisfy the rows. mask: cells that may
-    be occupied."""
+) -> Rounded | None:
+    """Whole tables near `tables` (children, cells) that add up to `totals` and satisfy the rows; None where no tables
+    do. mask: cells that may be occupied."""
     base = np.floor(tables + _NEAR)
     fraction = np.clip(tables - base, 0.0, 1.0)
     if totals is not None:
@@ -104,6 +114,8 @@ def rounded(
     else:
         fractional = 0
     wide = _wide(solver, base, fraction, totals, rows, mask)
+    if wide is None:
+        return None
     return Rounded(tables=wide[0], fractional=fractional + wide[1], wide=True, relaxed=wide[2])
 
 
@@ -116,7 +128,7 @@ def _narrow(
     number = int(free.sum())
     index = np.full((children, cells), -1, dtype=np.int64)
     index[free] = np.arange(number)
-    made = _Rows()
+    made = Rows()
     if totals is not None:
         rest = totals - base.sum(axis=0)
         if (rest[~free.any(axis=0)] != 0).any():
@@ -159,7 +171,7 @@ def _wide(
     totals: Integers | None,
     rows: Sequence[Row],
     mask: NDArray[np.bool_],
-) -> tuple[Integers, int, tuple[tuple[str, float], ...]]:
+) -> tuple[Integers, int, tuple[tuple[str, float], ...]] | None:
     """Cells may move by any whole amount, at the price of the distance; curators' rows may give way at a high price.
 
     |x − x*| of a whole x is its own chord: slope 1 − 2·fraction between floor and ceiling, and 1 beyond them.
@@ -174,7 +186,7 @@ def _wide(
     # One unit of a row is worth more than moving one person along any cycle, which uses each variable at most once.
     cost.append(np.full(2 * len(soft), 10.0 + 4 * size))
     upper.append(np.full(2 * len(soft), np.inf))
-    made = _Rows()
+    made = Rows()
     if totals is not None:
         for cell in range(cells):
             rest = totals[cell] - base[:, cell].sum()
@@ -191,10 +203,9 @@ def _wide(
     found = solver.solve(costs, uppers, made.arrays())
     fractional = 0 if found is None else int((np.abs(found - np.rint(found)) > 1e-6).sum())
     if fractional:
-        found = solver.solve(costs, uppers, made.arrays(), whole=True)
+        found = solver.solve(costs, uppers, made.arrays(), whole=np.ones(len(costs), dtype=np.bool_))
     if found is None:
-        hint = "Invariants and parents cannot all be kept here; the measurements are in the ledger."
-        raise UnavailableError("no table satisfies the invariants of this place", where="rounding", hint=hint)
+        return None
     near = np.rint(found)
     change = (near[:size] + near[size : 2 * size] - near[2 * size : 3 * size]).reshape(children, cells)
     amounts = near[3 * size :].reshape(-1, 2).sum(axis=1)
@@ -210,7 +221,7 @@ def _signs(count: int) -> Floats:
     return np.concatenate([np.ones(2 * count), -np.ones(count)])
 
 
-class _Rows:
+class Rows:
     """Rows of a sparse matrix with their bounds; `impossible` where an empty row cannot hold."""
 
     def __init__(self) -> None:

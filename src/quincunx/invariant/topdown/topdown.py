@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.errors import ParameterError, SpecificationError
+from quincunx.errors import DataError, ParameterError, SpecificationError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown import budget
 from quincunx.invariant.topdown.basis import Basis
@@ -22,12 +22,14 @@ from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.estimate import Estimate, downward, upward
 from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Measured, keep
-from quincunx.invariant.topdown.limits import Limit, carried, check_nested
+from quincunx.invariant.topdown.limits import Limit, branching, carried, crossing
 from quincunx.invariant.topdown.measure import evidence
 from quincunx.invariant.topdown.outputs import named
 from quincunx.invariant.topdown.people import check_columns
+from quincunx.invariant.topdown.rounding import Solver
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
+from quincunx.invariant.topdown.together import MOST, leaf_cells, together
 from quincunx.ledger import Ledger
 from quincunx.numbers import positive, probability
 from quincunx.spec import Specification
@@ -192,9 +194,9 @@ class TopDown:
             standard=ZCDP(),
             intensity=spend if intensity is None else intensity,
         )
-        check_nested(self.schema, [*self.exact_limits(None), *self.limits])
+        self._check_crossing()
         if not self.invariants:
-            carried(self.schema, self.geography, self.limits)
+            self.check_limits(())
         self.public = self._identity()
         check_columns(self.source, self.schema, self.geography, [n for n in (self.key, counts) if n is not None])
 
@@ -319,6 +321,30 @@ class TopDown:
         by = [part for part in invariant.query.parts if part is not None]
         more = f" by {' and '.join(by)}" if by else ""
         return f"number of {self.records} in each {self.geography.names[invariant.level]}{more}"
+
+    def check_limits(self, facts: Sequence[tuple[Invariant, Integers]]) -> list[list[Limit]]:
+        """The limits of every level, from invariants and files of bounds. Raises where no table can keep them; where
+        that does not show from sums, by looking for one, if the places and cells are few enough."""
+        limits = carried(self.schema, self.geography, [*self.exact_limits(facts), *self.limits])
+        if any(branching(self.schema, each) for each in limits[1:]):
+            solver = Solver()
+            for root in range(self.geography.nodes(0)):
+                size = leaf_cells(self.schema, self.geography, 0, root, root + 1)
+                one = {"top": 0, "nodes": (root, root + 1), "totals": None, "targets": None}
+                if size <= MOST and together(solver, self.schema, self.geography, limits, **one) is None:  # type: ignore[arg-type]
+                    what = f"no table keeps these invariants and bounds in {self.geography.codes[0][root]}"
+                    raise DataError(what, where="bounds", hint="They contradict each other; nothing was spent.")
+        return limits
+
+    def _check_crossing(self) -> None:
+        """Invariants that cross need whole subtrees solved, which has a limit."""
+        pair = crossing(self.schema, [*self.exact_limits(None), *self.limits])
+        last = self.geography.depth - 1
+        size = self.geography.nodes(last) * int((~self.schema.empty).sum())
+        if pair is not None and size > MOST:
+            what = f"{pair[0].name} and {pair[1].name} cross: tables that keep both are sought in one program"
+            hint = f"That does up to {MOST:,} cells of all leaves. Take queries of which one is a margin of the other."
+            raise ParameterError(what, where="invariants", got=f"{size:,}", hint=hint)
 
     def exact_limits(self, facts: Sequence[tuple[Invariant, Integers]] | None) -> list[Limit]:
         """The invariants as limits; without their values only the queries matter."""

@@ -129,7 +129,13 @@ def summary(release: Release) -> dict[str, Any]:
             {"name": bound_files.name(each), "provenance": each.provenance, "sha256": bound_files.digest(each)}
             for each in planned.bounds
         ],
-        "rounding": {"programs": solved.programs, "fractional": solved.fractional, "wide": solved.wide},
+        "rounding": {
+            "programs": solved.programs,
+            "fractional": solved.fractional,
+            "wide": solved.wide,
+            "joint": solved.joint,
+            "unproved": solved.unproved,
+        },
         "repairs": [{"bound": name, "amount": amount} for name, amount in solved.repairs],
         "people": int(release.tables[-1].sum()),
     }
