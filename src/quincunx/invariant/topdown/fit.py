@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.extrapolate import Extrapolation
 from quincunx.invariant.topdown.families import Families
+from quincunx.invariant.topdown.rounding import Weighed
 from quincunx.invariant.topdown.schema import Floats, Integers
 
 _RELAX: Final = 1.6
@@ -75,7 +76,7 @@ def fit(
     totals: Floats | None,
     starts: Integers,
     mask: NDArray[np.bool_],
-    slabs: Sequence[Slab] = (),
+    slabs: Sequence[Slab | Weighed] = (),
     tolerance: float = 1e-6,
 ) -> Fitted:
     """value, precision: the targets ẑ and weights λ, (places, coordinates). totals: the parents' tables, (parents,

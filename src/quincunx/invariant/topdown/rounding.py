@@ -7,7 +7,7 @@ ceiling of its real total, and the nearest of all these is chosen (`rounding.md`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +24,7 @@ _BRANCHES: Final = 2_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """low ≤ Σ of a child's cells ≤ high. child: its number among its siblings. firm: an invariant, never relaxed.
-    name: what is reported if it is relaxed."""
+    name: what is reported if it is relaxed. weights: of the cells in the sum, where they are not all 1."""
 
     child: int
     cells: Integers
@@ -32,6 +32,47 @@ class Row:
     high: float
     firm: bool
     name: str
+    weights: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """low ≤ Σ weights·x ≤ high over all cells of each place of a level; low, high: one number for each place. Used as a
+    copy in the fit like a slab, and as a row that is always kept in the rounding."""
+
+    weights: Floats
+    low: Floats
+    high: Floats
+    name: str
+    diagonal: None = None
+    rate: float = 1.0
+
+    def part(self, first: int, last: int) -> Weighed:
+        """Of places first … last − 1."""
+        return replace(self, low=self.low[first:last], high=self.high[first:last])
+
+    def nearest(self, state: Floats) -> Floats:
+        """The nearest tables inside: along the weights."""
+        now = state @ self.weights
+        move = (np.clip(now, self.low, self.high) - now) / float(self.weights @ self.weights)
+        return np.asarray(state + move[:, None] * self.weights)
+
+    def row(self, place: int) -> Row:
+        """Of one place, for a program of its own."""
+        cells = np.flatnonzero(self.weights)
+        ends = float(np.ceil(self.low[place] - 1e-9)), float(np.floor(self.high[place] + 1e-9))
+        return Row(
+            child=0, cells=cells, low=ends[0], high=ends[1], firm=True, name=self.name, weights=self.weights[cells]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """What every node of the first level keeps besides: one of several sets of weighted sums, that of the nearest
+    table. common: what the fit, which knows no alternatives, takes of them."""
+
+    common: tuple[Weighed, ...]
+    either: tuple[tuple[Weighed, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +190,9 @@ def _narrow(
     )
     for row in rows:
         own = index[row.child, row.cells]
-        known = base[row.child, row.cells].sum()
-        made.add(own[own >= 0], row.low - known, row.high - known)
+        weights = np.ones(len(own)) if row.weights is None else row.weights
+        known = float(weights @ base[row.child, row.cells])
+        made.add(own[own >= 0], row.low - known, row.high - known, weights[own >= 0])
     if made.impossible:
         return None
     cost = np.concatenate([1 - 2 * fraction[free], _TOTAL_WEIGHT * (1 - 2 * part[totalled])])
@@ -194,7 +236,8 @@ def _wide(
     given = 0
     for row in rows:
         columns, signs = _three(index[row.child, row.cells], size), _signs(len(row.cells))
-        known = base[row.child, row.cells].sum()
+        weights = np.ones(len(row.cells)) if row.weights is None else row.weights
+        known, signs = float(weights @ base[row.child, row.cells]), signs * np.tile(weights, 3)
         if not row.firm:
             columns = np.append(columns, [3 * size + 2 * given, 3 * size + 2 * given + 1])
             signs, given = np.append(signs, [1.0, -1.0]), given + 1

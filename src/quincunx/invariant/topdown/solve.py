@@ -18,7 +18,7 @@ from quincunx.invariant.topdown.families import Families
 from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, rows, slabs
-from quincunx.invariant.topdown.rounding import Solver, rounded
+from quincunx.invariant.topdown.rounding import Rounded, Row, Solver, Ways, rounded
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers
 from quincunx.invariant.topdown.together import MOST, leaf_cells, together
 
@@ -51,10 +51,12 @@ def solve(
     limits: Sequence[Sequence[Limit]],
     *,
     totals: Mapping[int, Floats] | None = None,
+    ways: Ways | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     cores: int | None = None,
 ) -> Solved:
-    """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held.
+    """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held. ways: weighted
+    sums that the nodes of the first level keep.
 
     The batches do not depend on the number of cores, so neither does the result.
     """
@@ -67,6 +69,7 @@ def solve(
         for level in range(geography.depth):
             work = _Level(basis, geography, targets[level], limits[level], level, tables[-1] if tables else None, local)
             work.totals, work.decided = (totals or {}).get(level), whole.decided[level]
+            work.ways = ways if level == 0 else None
             made = np.empty((geography.nodes(level), basis.schema.cells), dtype=np.int64)
             tables.append(made)
             most, done = 0, 0
@@ -183,6 +186,7 @@ class _Level:
         self.level, self.above, self.local = level, above, local
         self.totals: Floats | None = None
         self.decided: dict[int, Integers] = {}
+        self.ways: Ways | None = None
         # Each node of the first level is a family of its own.
         count = geography.nodes(level)
         starts = np.arange(count) if above is None else geography.starts[level]
@@ -209,6 +213,7 @@ class _Level:
         held = slabs(self.basis, self.limits, first, last) + self._held(
             first, last, totals, ends[slice(*families)] - first
         )
+        weighed = [each.part(first, last) for each in self.ways.common] if self.ways is not None else []
         fitted = fit(
             self.basis,
             value=self.target.value[first:last],
@@ -216,9 +221,9 @@ class _Level:
             totals=None if totals is None else totals.astype(np.float64),
             starts=ends[families[0] : families[1]] - first,
             mask=~schema.empty,
-            slabs=held,
+            slabs=[*held, *weighed],
             # Rounding makes bounds exact; a thousandth of a person before it is enough.
-            tolerance=1e-3 if held else 1e-6,
+            tolerance=1e-3 if held or weighed else 1e-6,
         )
         if not hasattr(self.local, "solver"):
             self.local.solver = Solver()
@@ -229,12 +234,11 @@ class _Level:
             low, high = int(ends[family]) - first, int(ends[family + 1]) - first
             if first + low in self.decided:
                 continue
-            made = rounded(
-                self.local.solver,
+            made = self._rounded(
                 fitted.tables[low:high],
                 None if totals is None else totals[number],
                 rows(schema, self.limits, first + low, first + high, self.geography.codes[self.level]),
-                mask=~schema.empty,
+                first + low,
             )
             if made is None:
                 undivided.append(family)
@@ -253,6 +257,15 @@ class _Level:
             undivided=undivided,
         )
         return first, last, part
+
+    def _rounded(self, tables: Floats, totals: Integers | None, limited: list[Row], place: int) -> Rounded | None:
+        mask = ~self.basis.schema.empty
+        if self.ways is None:
+            return rounded(self.local.solver, tables, totals, limited, mask=mask)
+        extra = [[each.row(place) for each in way] for way in self.ways.either]
+        found = [rounded(self.local.solver, tables, totals, [*limited, *each], mask=mask) for each in extra]
+        made = [each for each in found if each is not None]
+        return min(made, key=lambda each: float(np.abs(each.tables - tables).sum()), default=None)
 
     def _held(self, first: int, last: int, above: Integers | None, starts: Integers) -> list[Slab]:
         """The first pass: totals that are not negative and add up, nearest to the noisy ones; then they are held."""

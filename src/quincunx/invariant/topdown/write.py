@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -18,6 +18,7 @@ from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
 from quincunx.invariant.topdown.outputs import BUDGET, SPECIFICATION, SUMMARY
+from quincunx.invariant.topdown.pair import Pair, PairRelease
 from quincunx.invariant.topdown.schema import TOTAL, Query
 from quincunx.invariant.topdown.topdown import Release, TopDown
 from quincunx.numbers import ball, float_above, normal_quantile, precision
@@ -27,14 +28,16 @@ if TYPE_CHECKING:
     from quincunx.invariant.topdown.rerun import Spread
 
 
-def write(release: Release, folder: Path) -> list[Path]:
+Makers = dict[str, Callable[[Path], None]]
+
+
+def write(release: Release | PairRelease, folder: Path) -> list[Path]:
     """All files of a release; running again writes the same numbers, for nothing."""
-    planned = release.topdown
-    names, half = planned.outputs, half_width(planned.confidence)
-    made = {
-        names["microdata"]: lambda path: _microdata(path, release),
-        names["measurements"]: lambda path: _measurements(path, release),
-        names["estimates"]: lambda path: _estimates(path, release, half),
+    made: Makers = {}
+    for each in _halves(release):
+        made |= _data(each)
+    planned = release.pair if isinstance(release, PairRelease) else release.topdown
+    made |= {
         BUDGET: lambda path: _text(path, budget_text(planned)),
         SPECIFICATION: lambda path: _text(path, _json(specification(planned))),
         SUMMARY: lambda path: _text(path, _json(summary(release))),
@@ -49,6 +52,19 @@ def write(release: Release, folder: Path) -> list[Path]:
         got = type(error).__name__
         raise UnavailableError("a file cannot be written", where=str(folder), got=got, hint=hint) from None
     return found
+
+
+def _halves(release: Release | PairRelease) -> tuple[Release, ...]:
+    return (release.people, release.households) if isinstance(release, PairRelease) else (release,)
+
+
+def _data(release: Release) -> Makers:
+    names, half = release.topdown.outputs, half_width(release.topdown.confidence)
+    return {
+        names["microdata"]: lambda path: _microdata(path, release),
+        names["measurements"]: lambda path: _measurements(path, release),
+        names["estimates"]: lambda path: _estimates(path, release, half),
+    }
 
 
 def half_width(confidence: Fraction) -> float:
@@ -85,30 +101,47 @@ def budget_rows(planned: TopDown) -> Iterator[dict[str, str]]:
         }
 
 
-def budget_text(planned: TopDown) -> str:
-    """The budget as CSV; shares and ρ exact."""
+def budget_text(planned: TopDown | Pair) -> str:
+    """The budget as CSV; shares and ρ exact. With two tables a column says which."""
     out = StringIO(newline="")
-    rows = list(budget_rows(planned))
+    if isinstance(planned, Pair):
+        rows = [{"table": half.universe, **row} for half in planned.halves for row in budget_rows(half)]
+    else:
+        rows = list(budget_rows(planned))
     writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
 
 
-def specification(planned: TopDown) -> dict[str, Any]:
+def specification(planned: TopDown | Pair) -> dict[str, Any]:
     """The guarantee in both forms, and what a smaller scope would cost."""
+    halves = planned.halves if isinstance(planned, Pair) else (planned,)
     return {
         "rho": str(planned.rho),
         "registered": planned.specification.to_dict(),
         "metric": planned.metric.to_dict(),
         "without": planned.without,
         "words": planned.metric.describe(),
-        "vouched": "One count is one person." if planned.counts is not None else "",
+        "vouched": "One count is one person." if any(each.counts is not None for each in halves) else "",
     }
 
 
-def summary(release: Release) -> dict[str, Any]:
-    """What was made, how, and under which head."""
+def summary(release: Release | PairRelease) -> dict[str, Any]:
+    """What was made, how, and under which head; of two tables, of each, and in how many places they disagree."""
+    if isinstance(release, PairRelease):
+        tables = {each.topdown.universe: summary(each) for each in _halves(release)}
+        first, rho = release.people, release.pair.rho
+        return {
+            "dataset": first.topdown.dataset,
+            "version": first.topdown.version,
+            "head": first.measured.head,
+            "rho": str(rho),
+            "rho_decimal": f"{float(rho):.6g}",
+            "injected": first.measured.injected,
+            "broken": release.broken,
+            "tables": tables,
+        }
     planned, solved = release.topdown, release.solved
     return {
         "dataset": planned.dataset,
@@ -137,7 +170,7 @@ def summary(release: Release) -> dict[str, Any]:
             "unproved": solved.unproved,
         },
         "repairs": [{"bound": name, "amount": amount} for name, amount in solved.repairs],
-        "people": int(release.tables[-1].sum()),
+        planned.records: int(release.tables[-1].sum()),
     }
 
 
