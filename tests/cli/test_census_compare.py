@@ -101,3 +101,16 @@ def test_bad_input(dwellings: Path) -> None:
         run = CliRunner().invoke(app, ["census", "compare", str(dwellings), empty, " , "])
         assert run.exit_code == 2
         assert "needs a swap rate" in run.output
+
+
+def test_of_many_values_the_most_frequent_are_shown_and_it_is_said(tmp_path: Path) -> None:
+    lines = [f"p{i % 20:02d},{i % 2},v{(i * i) % 7}" for i in range(400)]
+    (tmp_path / "many.csv").write_text("\n".join(["place,match,value", *lines]) + "\n", encoding="utf-8")
+    with keyed(key_of("many values")):
+        found = compare(tmp_path / "many.csv", place="place", rest="value", match=["match"], runs=1)
+    assert len(found.values) == 4
+    table = pictures(found, "place", "value")["comparison_table.svg"]
+    check_readable(table)
+    assert "Shown are the 14 largest of 20 places and the 3 most frequent of 4 values." in " ".join(
+        re.sub("<[^>]+>", " ", table.svg).split()
+    )

@@ -86,15 +86,16 @@ def pictures(found: Comparison, place: str, rest: str) -> dict[str, Chart]:
         (f"swapped {unbroken(swapped.setting)}", swapped.table),
         (f"TopDown {unbroken(released.setting)}", released.table),
     )
-    values = [[int(table[row, column]) for column in range(len(found.values)) for _, table in tables] for row in rows]
+    chosen = _frequent(found)
+    values = [[int(table[row, column]) for column in chosen for _, table in tables] for row in rows]
     return {
         "comparison_table.svg": heat(
             values,
             rows=[found.places[row] for row in rows],
-            columns=[f"{value}, {name}" for value in found.values for name, _ in tables],
+            columns=[f"{found.values[column]}, {name}" for column in chosen for name, _ in tables],
             title=f"The table of {rest} by {place}: before, swapped, and published by TopDown",
             unit="records",
-            note=f"One run of each. {_CAUTION}",
+            note=f"One run of each. {_shown(found)}{_CAUTION}",
         ),
         "comparison_error.svg": boxes(
             [Box(label=_label(m), values=m.errors) for m in found.methods],
@@ -124,6 +125,20 @@ def _largest(found: Comparison) -> list[int]:
     """The largest places, at most fourteen, in the order of their names."""
     totals = found.before.sum(axis=1)
     return sorted(sorted(range(len(totals)), key=lambda row: (-int(totals[row]), row))[:14])
+
+
+def _frequent(found: Comparison) -> list[int]:
+    """The most frequent values, at most three, in their own order."""
+    totals = found.before.sum(axis=0)
+    return sorted(sorted(range(len(totals)), key=lambda column: (-int(totals[column]), column))[:3])
+
+
+def _shown(found: Comparison) -> str:
+    """What of the table is shown, where it is not all."""
+    rows, columns = len(_largest(found)), len(_frequent(found))
+    parts = [f"the {rows} largest of {len(found.places):,} places"] if rows < len(found.places) else []
+    parts += [f"the {columns} most frequent of {len(found.values):,} values"] if columns < len(found.values) else []
+    return f"Shown are {' and '.join(parts)}. " if parts else ""
 
 
 def _listed(names: str) -> list[str]:
@@ -167,17 +182,19 @@ def _show(found: Comparison, place: str, rest: str) -> None:
     released = [method for method in found.methods if method.name == "TopDown"][-1]
     table = Table(box=None, pad_edge=False, header_style="")
     table.add_column(place)
-    for value in found.values:
+    for value in (found.values[column] for column in _frequent(found)):
         for when in ("before", f"swap\n{swapped.setting}", released.setting.replace(" = ", "\n")):
             table.add_column(f"{value}\n{when}", justify="right", no_wrap=True)
     for row in _largest(found):
         cells = [
             f"{int(each[row, column]):,}"
-            for column in range(len(found.values))
+            for column in _frequent(found)
             for each in (found.before, swapped.table, released.table)
         ]
         table.add_row(found.places[row], *cells)
     screen.print(table)
+    if _shown(found):
+        screen.print(_shown(found), markup=False)
     screen.print()
     errors = Table(box=None, pad_edge=False, header_style="")
     for heading in ("method", "setting", "promise", "median error"):

@@ -9,8 +9,11 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from quincunx.invariant.topdown import TopDown
 from quincunx.ledger import Ledger
+from tests.invariant.topdown import homes
 from tests.invariant.topdown.plans import write_plan
 
 # Runs a release and ends itself before or after the n-th of the steps that leave a trace.
@@ -20,7 +23,7 @@ from pathlib import Path
 import quincunx.invariant.topdown.keep as keeping
 import quincunx.invariant.topdown.topdown as room
 import quincunx.invariant.topdown.write as files
-from quincunx.invariant.topdown import TopDown
+from quincunx.invariant.topdown.plan import read_plan
 from quincunx.ledger import Ledger
 from quincunx.release.whole import check_folder
 
@@ -46,7 +49,7 @@ Ledger.store = watched(Ledger.store)
 keeping.draw = watched(keeping.draw)
 room.solve = watched(room.solve)
 os.replace = watched(os.replace)
-planned = TopDown.open(plan)
+planned = read_plan(plan)
 check_folder(out)
 files.write(planned.run(), out)
 print(seen)
@@ -95,3 +98,22 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
         with Ledger.open(folder / "ledger.db") as ledger:
             assert ledger.account("small").total.spent == TopDown.open(plan).rho == Fraction(2)
     assert left
+
+
+@pytest.mark.ci
+def test_a_kill_between_two_tables_costs_nothing_and_draws_nothing_twice(tmp_path: Path) -> None:
+    """People and households: whatever was kept of either stays, and both are charged once."""
+    whole = child(homes.write_plan(tmp_path / "whole", ledger="ledger.db"), tmp_path / "whole" / "out", 0, "after")
+    assert whole.returncode == 0, whole.stderr
+    for step in range(5, int(whole.stdout), 13):
+        folder = tmp_path / str(step)
+        plan = homes.write_plan(folder, ledger="ledger.db")
+        killed = child(plan, folder / "out", step, "after")
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        before = stored(folder / "ledger.db")
+        done = child(plan, folder / "out", 0, "after")
+        assert done.returncode == 0, done.stderr
+        assert before.items() <= stored(folder / "ledger.db").items()
+        assert len(list((folder / "out").iterdir())) == 9
+        with Ledger.open(folder / "ledger.db") as ledger:
+            assert ledger.account("homes").total.spent == Fraction(2)
