@@ -36,7 +36,7 @@ SURFACE = {
         "swap_epsilon",
         "swap_rate",
     },
-    "quincunx.invariant.topdown": {"Bound", "Measured", "Release", "TopDown"},
+    "quincunx.invariant.topdown": {"Bound", "Edits", "Measured", "Pair", "PairRelease", "Release", "TopDown"},
     "quincunx.meaning": {
         "APosterioriNoiseless", "Adversarial", "Attack", "Chamber", "Differential", "Group", "Joint",
         "Judgement", "Meaning", "Moved", "Odds", "PositiveMembership", "Posterior", "Respondents", "Shape",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,21 @@ def test_the_command(dwellings: Path, tmp_path: Path) -> None:
     assert [method["setting"] for method in told["methods"]] == ["10 %", "50 %", "ρ = 1"]
 
 
+def test_numbers_stay_with_their_units(dwellings: Path) -> None:
+    """In the pictures no line begins with % or =, and the table fits a narrow window with every name whole."""
+    with keyed(key_of("compare units")):
+        found = compare(dwellings, place="county", rest="tenure", match=["persons"], runs=1)
+    for chart in pictures(found, "county", "tenure").values():
+        lines = re.findall(r">([^<]+)</t", chart.svg)
+        assert len(lines) > 20
+        assert not [line for line in lines if line.strip().startswith(("%", "="))]
+    arguments = ["census", "compare", str(dwellings), "--runs", "1", "--rates", "1/2", "--rhos", "2.56"]
+    shown = CliRunner().invoke(app, arguments, env={"COLUMNS": "60", "NO_COLOR": "1"}).stdout
+    assert "Barnstable" in shown
+    assert "…" not in shown
+    assert "1 run at each setting" in " ".join(shown.split())
+
+
 def test_bad_input(dwellings: Path) -> None:
     with pytest.raises(DataError, match="no column 'town'"):
         compare(dwellings, place="town", rest="tenure", match=["persons"])
@@ -81,3 +97,20 @@ def test_bad_input(dwellings: Path) -> None:
         compare(dwellings, place="county", rest="tenure", match=["persons"], runs=0)
     run = CliRunner().invoke(app, ["census", "compare", "missing.csv"])
     assert run.exit_code == 2
+    for empty in ("--rates", "--rhos"):
+        run = CliRunner().invoke(app, ["census", "compare", str(dwellings), empty, " , "])
+        assert run.exit_code == 2
+        assert "needs a swap rate" in run.output
+
+
+def test_of_many_values_the_most_frequent_are_shown_and_it_is_said(tmp_path: Path) -> None:
+    lines = [f"p{i % 20:02d},{i % 2},v{(i * i) % 7}" for i in range(400)]
+    (tmp_path / "many.csv").write_text("\n".join(["place,match,value", *lines]) + "\n", encoding="utf-8")
+    with keyed(key_of("many values")):
+        found = compare(tmp_path / "many.csv", place="place", rest="value", match=["match"], runs=1)
+    assert len(found.values) == 4
+    table = pictures(found, "place", "value")["comparison_table.svg"]
+    check_readable(table)
+    assert "Shown are the 14 largest of 20 places and the 3 most frequent of 4 values." in " ".join(
+        re.sub("<[^>]+>", " ", table.svg).split()
+    )

@@ -20,7 +20,7 @@ from quincunx.errors import (
     RefusalError,
     UnavailableError,
 )
-from quincunx.release import Release, Session, write
+from quincunx.release import Release, Session, whole
 from quincunx.spec.standard import Approximate
 from tests.release.world import CANARY, PLAN, WITH_ANALYST, NoEngine, session, write_plan
 
@@ -262,7 +262,7 @@ def test_a_disk_that_fails_leaves_the_answers_in_the_ledger(tmp_path: Path, monk
         raise OSError("no space")
 
     with Session.open(write_plan(tmp_path)) as opened:
-        monkeypatch.setattr(write.os, "replace", full)
+        monkeypatch.setattr(whole.os, "replace", full)
         with pytest.raises(UnavailableError, match="in the ledger"):
             opened.release(tmp_path / "out")
         assert list((tmp_path / "out").iterdir()) == []

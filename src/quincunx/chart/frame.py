@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from quincunx.chart.scale import TICK_SIZE, Bands, Scale
-from quincunx.chart.text import clean, group, number, shortened, tag, width, wrapped
+from quincunx.chart.text import clean, group, number, shortened, tag, width, words, wrapped
 from quincunx.errors import DataError, ParameterError
 
 WIDTH: Final = 800.0
@@ -199,7 +199,7 @@ def bands_for(labels: Sequence[str], left: float) -> Bands:
 def _level(bands: Bands, labels: Sequence[str]) -> bool:
     """Whether every label fits into its band when it is broken at spaces."""
     room = bands.breadth - 8
-    return all(" ".join(wrapped(label, TICK_SIZE, room)) == " ".join(label.split()) for label in labels)
+    return all(" ".join(wrapped(label, TICK_SIZE, room)) == " ".join(words(label)) for label in labels)
 
 
 def category_axis(bands: Bands, labels: Sequence[str], title: str, bottom: float) -> tuple[list[str], float]:

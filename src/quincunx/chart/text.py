@@ -6,11 +6,12 @@ sans-serif fonts, so that what fits here fits in Helvetica and Arial too.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 # Widths in units of the font size, each at least that of DejaVu Sans.
-_NARROW, _SLIM = frozenset("IJijl|.,:;' "), frozenset('!`frt()[]/\\-"')
+_NARROW, _SLIM = frozenset("IJijl|.,:;' \u00a0"), frozenset('!`frt()[]/\\-"')
 _BROAD, _WIDE = frozenset("#&+<=>^~×−≤≥√"), frozenset("mwMW@%—→∞…")
 _NARROW_EM, _SLIM_EM, _SMALL_EM, _BROAD_EM, _WIDE_EM = 0.37, 0.53, 0.645, 0.84, 1.0
 _BOLD: Final = 1.12
@@ -33,15 +34,26 @@ def _em(character: str) -> float:
 
 
 def wrapped(text: str, size: float, room: float, *, bold: bool = False) -> list[str]:
-    """The text in lines of at most `room` pixels, broken at spaces; a word that is wider alone is shortened."""
+    """The text in lines of at most `room` pixels, broken at spaces; a word that is wider alone is shortened. What is
+    `unbroken` is one word."""
     lines: list[str] = []
-    for word in text.split():
+    for word in words(text):
         joined = f"{lines[-1]} {word}" if lines else word
         if lines and width(joined, size, bold=bold) <= room:
             lines[-1] = joined
         else:
             lines.append(shortened(word, size, room, bold=bold))
     return lines
+
+
+def words(text: str) -> list[str]:
+    """The words between spaces; a space that does not break is none of these."""
+    return [word for word in re.split(r"[ \t\r\n\f\v]+", text) if word]
+
+
+def unbroken(text: str) -> str:
+    """The text as one word: a number with its unit, say."""
+    return text.replace(" ", "\u00a0")
 
 
 def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
+from quincunx.errors import ParameterError
 
 if TYPE_CHECKING:
     from quincunx.chart import Chart
-    from quincunx.invariant.comparison import Comparison
+    from quincunx.invariant.comparison import Comparison, Method
 
 _CAUTION = (
     "The two are not on one scale: swapping keeps the counts of its strata by place and by the other column, TopDown "
@@ -43,6 +44,9 @@ def compare(
     from quincunx.invariant.comparison import compare as compared
     from quincunx.invariant.comparison import write_dwellings
 
+    if not _listed(rates) or not _listed(rhos):
+        hint = "Write --rates 1/10 --rhos 1, or leave both out."
+        raise ParameterError("a comparison needs a swap rate and a ρ", where="--rates, --rhos", hint=hint)
     folder = None if out is None else made(out)
     with tempfile.TemporaryDirectory() as home:
         source = Path(file) if file is not None else write_dwellings(Path(home) / "dwellings.csv")
@@ -72,45 +76,69 @@ def compare(
 def pictures(found: Comparison, place: str, rest: str) -> dict[str, Chart]:
     """The two-way table before and after, and the errors of every setting."""
     from quincunx.chart import Box, boxes, heat
+    from quincunx.chart.text import unbroken
 
     swapped = [method for method in found.methods if method.name == "swapping"][-1]
     released = [method for method in found.methods if method.name == "TopDown"][-1]
     rows = _largest(found)
     tables = (
         ("before", found.before),
-        (f"swapped {swapped.setting}", swapped.table),
-        (f"TopDown {released.setting}", released.table),
+        (f"swapped {unbroken(swapped.setting)}", swapped.table),
+        (f"TopDown {unbroken(released.setting)}", released.table),
     )
-    values = [[int(table[row, column]) for column in range(len(found.values)) for _, table in tables] for row in rows]
-    runs = len(found.methods[0].errors)
+    chosen = _frequent(found)
+    values = [[int(table[row, column]) for column in chosen for _, table in tables] for row in rows]
     return {
         "comparison_table.svg": heat(
             values,
             rows=[found.places[row] for row in rows],
-            columns=[f"{value}, {name}" for value in found.values for name, _ in tables],
-            title=f"{rest} by {place}: before, swapped, and published by TopDown",
+            columns=[f"{found.values[column]}, {name}" for column in chosen for name, _ in tables],
+            title=f"The table of {rest} by {place}: before, swapped, and published by TopDown",
             unit="records",
-            note=f"One run of each. {_CAUTION}",
+            note=f"One run of each. {_shown(found)}{_CAUTION}",
         ),
         "comparison_error.svg": boxes(
-            [
-                Box(label=f"swap {m.setting}" if m.name == "swapping" else m.setting, values=m.errors)
-                for m in found.methods
-            ],
-            title=f"The error of {rest} by {place}: {swapped.median:.2g} % swapped at {swapped.setting}, "
-            f"{released.median:.2g} % by TopDown at {released.setting}",
+            [Box(label=_label(m), values=m.errors) for m in found.methods],
+            title=f"The error of {rest} by {place}: {unbroken(f'{swapped.median:.2g} %')} swapped at "
+            f"{unbroken(swapped.setting)}, {unbroken(f'{released.median:.2g} %')} by TopDown at "
+            f"{unbroken(released.setting)}",
             x="swap rate, and ρ of TopDown",
             y="mean absolute percentage error of the cells (%)",
-            note=f"{runs} runs at each setting. {_CAUTION}",
+            note=f"{_runs(found)} at each setting. {_CAUTION}",
             zero=True,
         ),
     }
+
+
+def _label(method: Method) -> str:
+    from quincunx.chart.text import unbroken
+
+    return f"swap {unbroken(method.setting)}" if method.name == "swapping" else method.setting
+
+
+def _runs(found: Comparison) -> str:
+    count = len(found.methods[0].errors)
+    return f"{count} run" if count == 1 else f"{count} runs"
 
 
 def _largest(found: Comparison) -> list[int]:
     """The largest places, at most fourteen, in the order of their names."""
     totals = found.before.sum(axis=1)
     return sorted(sorted(range(len(totals)), key=lambda row: (-int(totals[row]), row))[:14])
+
+
+def _frequent(found: Comparison) -> list[int]:
+    """The most frequent values, at most three, in their own order."""
+    totals = found.before.sum(axis=0)
+    return sorted(sorted(range(len(totals)), key=lambda column: (-int(totals[column]), column))[:3])
+
+
+def _shown(found: Comparison) -> str:
+    """What of the table is shown, where it is not all."""
+    rows, columns = len(_largest(found)), len(_frequent(found))
+    parts = [f"the {rows} largest of {len(found.places):,} places"] if rows < len(found.places) else []
+    parts += [f"the {columns} most frequent of {len(found.values):,} values"] if columns < len(found.values) else []
+    return f"Shown are {' and '.join(parts)}. " if parts else ""
 
 
 def _listed(names: str) -> list[str]:
@@ -154,17 +182,19 @@ def _show(found: Comparison, place: str, rest: str) -> None:
     released = [method for method in found.methods if method.name == "TopDown"][-1]
     table = Table(box=None, pad_edge=False, header_style="")
     table.add_column(place)
-    for value in found.values:
-        for when in ("before", f"swap {swapped.setting}", released.setting):
-            table.add_column(f"{value}\n{when}", justify="right")
+    for value in (found.values[column] for column in _frequent(found)):
+        for when in ("before", f"swap\n{swapped.setting}", released.setting.replace(" = ", "\n")):
+            table.add_column(f"{value}\n{when}", justify="right", no_wrap=True)
     for row in _largest(found):
         cells = [
             f"{int(each[row, column]):,}"
-            for column in range(len(found.values))
+            for column in _frequent(found)
             for each in (found.before, swapped.table, released.table)
         ]
         table.add_row(found.places[row], *cells)
     screen.print(table)
+    if _shown(found):
+        screen.print(_shown(found), markup=False)
     screen.print()
     errors = Table(box=None, pad_edge=False, header_style="")
     for heading in ("method", "setting", "promise", "median error"):
@@ -172,4 +202,4 @@ def _show(found: Comparison, place: str, rest: str) -> None:
     for method in found.methods:
         errors.add_row(method.name, method.setting, method.cost, f"{method.median:.3g} %")
     screen.print(errors)
-    screen.print(f"{len(found.methods[0].errors)} runs at each setting: {rest} by {place}. {_CAUTION}", markup=False)
+    screen.print(f"{_runs(found)} at each setting: {rest} by {place}. {_CAUTION}", markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,7 @@ from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.errors import ParameterError
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from quincunx.invariant.topdown import Release, TopDown
+    from quincunx.invariant.topdown import Pair, Release, TopDown
 
 
 @reports_errors
@@ -34,62 +33,90 @@ def topdown(
     The noisy measurements are drawn once and kept in the ledger before anything is solved: a run that was interrupted
     goes on for nothing. Where the budget does not cover the release nothing is spent.
     """
-    from quincunx.invariant.topdown import TopDown
-    from quincunx.invariant.topdown.write import budget_rows, check_folder, specification, summary, write
+    from quincunx.invariant.topdown import Pair, PairRelease
+    from quincunx.invariant.topdown.plan import read_plan
+    from quincunx.invariant.topdown.write import budget_rows, specification, summary, write
+    from quincunx.release.whole import check_folder
 
     if out is None and not dry_run:
         raise ParameterError("the folder is missing", where="--out", hint="Write --out DIR, or --dry-run.")
     if reruns < 0 or reruns == 1:
         raise ParameterError("give two reruns or more", where="--reruns", got=str(reruns))
-    planned = TopDown.open(plan)
+    planned = read_plan(plan)
+    halves = planned.halves if isinstance(planned, Pair) else (planned,)
+    if reruns and isinstance(planned, Pair):
+        hint = "Its estimates have exact intervals; leave --reruns out."
+        raise ParameterError("a release of two tables is not run again", where="--reruns", got=str(reruns), hint=hint)
     if dry_run or out is None:
         if as_json:
-            print_json({**specification(planned), "budget": list(budget_rows(planned))})
+            lines = [{"table": half.universe, **row} for half in halves for row in budget_rows(half)]
+            print_json({**specification(planned), "budget": lines})
         else:
             _show(planned)
         return
     folder = Path(out)
     check_folder(folder)
-    _say_if_new(planned)
+    _say_if_new(halves[0])
     release = planned.run(progress=None if as_json else _progress())
     files = write(release, folder)
-    spreads = _rerun(release, reruns, folder) if reruns else []
+    made = (release.people, release.households) if isinstance(release, PairRelease) else (release,)
+    charged = sum((each.measured.charged for each in made), Fraction(0))
+    spreads = _rerun(made[0], reruns, folder) if reruns else []
     if report:
-        _tell(release)
+        _tell(made)
     if as_json:
-        content = {**summary(release), "charged": str(release.measured.charged)}
+        content = {**summary(release), "charged": str(charged)}
         print_json({**content, "files": [str(path) for path in files], "reruns": spreads})
         return
     _show(planned)
-    solved = release.solved
+    for each in made:
+        _solved(each)
+    if isinstance(release, PairRelease):
+        places = f"{halves[0].geography.nodes(halves[0].geography.depth - 1):,}"
+        typer.echo(f"people agree with the sizes of households in all but {release.broken:,} of {places} places")
+    typer.echo(f"charged ρ = {_number(charged)}")
+    for spread in spreads:
+        typer.echo(
+            f"reruns: {spread['level']}, {spread['query']}: mean half-width {spread['half']:.4g}, covers "
+            f"{spread['covered']:.3f} of reruns; approximate"
+        )
+    if made[0].measured.injected:
+        typer.echo("not private: injected key")
+    typer.echo(f"ledger head {made[0].measured.head}")
+
+
+def _solved(release: Release) -> None:
+    solved, universe = release.solved, release.topdown.universe
     typer.echo(
-        f"{int(release.tables[-1].sum()):,} rows of microdata; {solved.programs:,} rounding programs, "
-        f"{solved.fractional} fractions; charged ρ = {_number(release.measured.charged)}"
+        f"{f'{universe}: ' if universe else ''}{int(release.tables[-1].sum()):,} rows of microdata; "
+        f"{solved.programs:,} rounding programs, {solved.fractional} fractions"
     )
+    if solved.joint:
+        more = f", {solved.unproved} of them not proved to be the nearest" if solved.unproved else ""
+        typer.echo(f"{solved.joint} subtrees solved as a whole, since their parents could not be divided{more}")
     for name, amount in solved.repairs:
         typer.echo(f"not kept: {name}, by {amount:g}")
-    for each in spreads:
-        typer.echo(
-            f"reruns: {each['level']}, {each['query']}: mean half-width {each['half']:.4g}, covers "
-            f"{each['covered']:.3f} of reruns; approximate"
-        )
-    if release.measured.injected:
-        typer.echo("not private: injected key")
-    typer.echo(f"ledger head {release.measured.head}")
 
 
-def _show(planned: TopDown) -> None:
+def _show(planned: TopDown | Pair) -> None:
+    from quincunx.invariant.topdown import Pair
     from quincunx.invariant.topdown.write import budget_rows
 
-    geography = planned.geography
-    sizes = ", ".join(f"{geography.nodes(level):,} {name}" for level, name in enumerate(geography.names))
-    typer.echo(f"{planned.dataset}: {sizes}; {planned.schema.cells:,} cells in each")
-    for row in budget_rows(planned):
-        noise = f"σ = {row['sigma']}" if row["sigma"] else "not measured"
-        typer.echo(f"  {row['level']}, {row['query']}: ρ = {row['rho_decimal']}, {noise}; {row['note']}")
+    halves = planned.halves if isinstance(planned, Pair) else (planned,)
+    for half in halves:
+        geography = half.geography
+        sizes = ", ".join(f"{geography.nodes(level):,} {name}" for level, name in enumerate(geography.names))
+        name = f"{half.dataset}, {half.universe}" if half.universe else half.dataset
+        typer.echo(f"{name}: {sizes}; {half.schema.cells:,} cells in each")
+        for row in budget_rows(half):
+            noise = f"σ = {row['sigma']}" if row["sigma"] else "not measured"
+            typer.echo(f"  {row['level']}, {row['query']}: ρ = {row['rho_decimal']}, {noise}; {row['note']}")
+    if len(halves) > 1:
+        typer.echo(" + ".join(f"ρ = {_number(half.rho)} for {half.universe}" for half in halves))
     typer.echo(f"ρ = {_number(planned.rho)} for each person replaced, among data that agree on the published facts")
-    if planned.counts is not None:
-        typer.echo(f"  you vouch that one count of {planned.counts} is one person")
+    for half in halves:
+        if half.counts is not None:
+            typer.echo(f"  you vouch that one count of {half.counts} is one person")
     for name, cost in planned.without.items():
         typer.echo(f"  without “{name}” in the scope: ρ = {cost}")
 
@@ -132,12 +159,15 @@ def _rerun(release: Release, count: int, folder: Path) -> list[dict[str, object]
     ]
 
 
-def _tell(release: Release) -> None:
+def _tell(releases: tuple[Release, ...]) -> None:
     from quincunx.invariant.topdown.report import errors
 
     typer.echo("For the curator's eyes only; none of this is protected:", err=True)
-    for each in errors(release):
-        more = ""
-        if each.estimate is not None and each.covered is not None:
-            more = f"; estimates {each.estimate:.4g}, covered {each.covered:.3f}"
-        typer.echo(f"  {each.level}, {each.query}: mean absolute error {each.error:.4g}{more}", err=True)
+    for release in releases:
+        universe = f"{release.topdown.universe}, " if release.topdown.universe else ""
+        for each in errors(release):
+            more = ""
+            if each.estimate is not None and each.covered is not None:
+                more = f"; estimates {each.estimate:.4g}, covered {each.covered:.3f}"
+            where = f"{universe}{each.level}, {each.query}"
+            typer.echo(f"  {where}: mean absolute error {each.error:.4g}{more}", err=True)

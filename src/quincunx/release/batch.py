@@ -22,6 +22,7 @@ from quincunx.release.plan_file import ReleaseEntry
 from quincunx.release.pricing import price_batch, spend_for
 from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
+from quincunx.release.whole import check_folder
 from quincunx.spec.standard import Approximate
 
 _ZERO: Final = Fraction(0)
@@ -134,7 +135,7 @@ def release(desk: Desk, entries: Sequence[ReleaseEntry], folder: Path) -> Releas
     """Answer all entries, then write them. Refused as a whole, before anything is spent, if the budgets do not do."""
     planned = _planned(desk, entries)
     _admit(desk, planned)
-    write.check_folder(folder)
+    check_folder(folder)
     desk.rehearse(planned.whole, planned.asks)
     drawn = _one_by_one(desk, planned) if planned.whole is None else _together(desk, planned, planned.whole)
     answers = desk.facts() | {name: each.answer for name, each in drawn.items()}

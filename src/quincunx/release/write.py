@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import secrets
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from io import StringIO
@@ -17,32 +14,19 @@ from typing import Any
 from quincunx.errors import UnavailableError
 from quincunx.release import frame, show
 from quincunx.release.answer import Answer
-
-
-def check_folder(folder: Path) -> None:
-    """Make the folder, before anything is spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{secrets.token_hex(8)}.tmp"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        hint = "Check the path and who may write there; nothing was spent."
-        raise UnavailableError(
-            "the folder cannot be written", where=str(folder), got=type(error).__name__, hint=hint
-        ) from None
+from quincunx.release.whole import write_text, write_whole
 
 
 def write(folder: Path, answers: Mapping[str, Answer], head: str) -> None:
     """All files. If the disk fails, the answers stay in the ledger and cost nothing when they are asked again."""
     try:
         for name, answer in answers.items():
-            _whole(folder / f"{name}.csv", partial(_text, text=csv_text(answer)))
-            _whole(folder / f"{name}.parquet", partial(_parquet, answer=answer))
+            write_text(folder / f"{name}.csv", csv_text(answer))
+            write_whole(folder / f"{name}.parquet", partial(_parquet, answer=answer))
         summary = {"head": head, "releases": {name: _summary(answer) for name, answer in answers.items()}}
         text = json.dumps(summary, ensure_ascii=False, indent=2) + "\n"
-        _whole(folder / "summary.json", partial(_text, text=text))
-        _whole(folder / "summary.md", partial(_text, text=summary_text(answers, head)))
+        write_text(folder / "summary.json", text)
+        write_text(folder / "summary.md", summary_text(answers, head))
     except OSError as error:
         hint = "The answers are in the ledger: make room and release again, for nothing."
         raise UnavailableError(
@@ -83,21 +67,6 @@ def _summary(answer: Answer) -> dict[str, Any]:
 
 def _parquet(path: Path, answer: Answer) -> None:
     frame.relation(answer.columns, folder=path.parent).write_parquet(str(path))
-
-
-def _text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="")
-
-
-def _whole(path: Path, make: Callable[[Path], None]) -> None:
-    """Write beside the file, then take its place in one step."""
-    fresh = path.with_name(f".{secrets.token_hex(8)}.{path.name}")
-    try:
-        make(fresh)
-        os.replace(fresh, path)
-    finally:
-        with suppress(FileNotFoundError):
-            fresh.unlink()
 
 
 def _field(value: Any) -> str:

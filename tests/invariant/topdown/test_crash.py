@@ -9,8 +9,11 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from quincunx.invariant.topdown import TopDown
 from quincunx.ledger import Ledger
+from tests.invariant.topdown import homes
 from tests.invariant.topdown.plans import write_plan
 
 # Runs a release and ends itself before or after the n-th of the steps that leave a trace.
@@ -20,8 +23,9 @@ from pathlib import Path
 import quincunx.invariant.topdown.keep as keeping
 import quincunx.invariant.topdown.topdown as room
 import quincunx.invariant.topdown.write as files
-from quincunx.invariant.topdown import TopDown
+from quincunx.invariant.topdown.plan import read_plan
 from quincunx.ledger import Ledger
+from quincunx.release.whole import check_folder
 
 plan, out, stop, after = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "after"
 seen = 0
@@ -45,8 +49,8 @@ Ledger.store = watched(Ledger.store)
 keeping.draw = watched(keeping.draw)
 room.solve = watched(room.solve)
 os.replace = watched(os.replace)
-planned = TopDown.open(plan)
-files.check_folder(out)
+planned = read_plan(plan)
+check_folder(out)
 files.write(planned.run(), out)
 print(seen)
 """
@@ -72,7 +76,8 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
     steps = int(whole.stdout)
     assert steps >= 15
     points = [(step, side) for step in range(1, steps + 1) for side in ("before", "after")]
-    for step, side in points[::2] if ci else points[1::13]:
+    left = 0
+    for step, side in points[::2] if ci else [*points[1::13], (steps, "before")]:
         folder = tmp_path / f"{step}-{side}"
         plan = write_plan(folder, ledger="ledger.db")
         killed = child(plan, folder / "out", step, side)
@@ -83,9 +88,32 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
         assert "summary.json" not in names or len(names) == 6
         for name in names & {"summary.json", "specification.json"}:
             json.loads((folder / "out" / name).read_text(encoding="utf-8"))
+        left += len(list((folder / "out").glob(".*")))
         done = child(plan, folder / "out", 0, "after")
         assert done.returncode == 0, done.stderr
+        # What the killed run left half made is gone.
+        assert not list((folder / "out").glob(".*"))
         after = stored(folder / "ledger.db")
         assert before.items() <= after.items()
         with Ledger.open(folder / "ledger.db") as ledger:
             assert ledger.account("small").total.spent == TopDown.open(plan).rho == Fraction(2)
+    assert left
+
+
+@pytest.mark.ci
+def test_a_kill_between_two_tables_costs_nothing_and_draws_nothing_twice(tmp_path: Path) -> None:
+    """People and households: whatever was kept of either stays, and both are charged once."""
+    whole = child(homes.write_plan(tmp_path / "whole", ledger="ledger.db"), tmp_path / "whole" / "out", 0, "after")
+    assert whole.returncode == 0, whole.stderr
+    for step in range(5, int(whole.stdout), 13):
+        folder = tmp_path / str(step)
+        plan = homes.write_plan(folder, ledger="ledger.db")
+        killed = child(plan, folder / "out", step, "after")
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        before = stored(folder / "ledger.db")
+        done = child(plan, folder / "out", 0, "after")
+        assert done.returncode == 0, done.stderr
+        assert before.items() <= stored(folder / "ledger.db").items()
+        assert len(list((folder / "out").iterdir())) == 9
+        with Ledger.open(folder / "ledger.db") as ledger:
+            assert ledger.account("homes").total.spent == Fraction(2)

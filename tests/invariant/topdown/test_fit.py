@@ -7,6 +7,8 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from quincunx.invariant.topdown.basis import Basis
+from quincunx.invariant.topdown.extrapolate import Extrapolation
+from quincunx.invariant.topdown.families import Families
 from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
 from quincunx.invariant.topdown.schema import Schema
 
@@ -75,10 +77,70 @@ def test_the_root_is_not_negative_and_keeps_structural_zeros() -> None:
 def test_the_shift_of_a_simplex(seed: int) -> None:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 6, size=4)
-    starts, owner = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(4), sizes)
+    families = Families.of(np.cumsum([0, *sizes[:-1]]), int(sizes.sum()))
     tables = rng.normal(0, 10, (sizes.sum(), 5))
     totals = rng.poisson(2, (4, 5)).astype(float)
     for start in (None, rng.normal(0, 100, (4, 5))):
-        theta = simplex_shift(tables, totals, starts, owner, start)
-        sums = np.add.reduceat(np.maximum(tables - theta[owner], 0), starts, axis=0)
+        theta = simplex_shift(tables, totals, families, start)
+        sums = np.add.reduceat(np.maximum(tables - theta[families.owner], 0), families.starts, axis=0)
         assert np.allclose(sums, totals, atol=1e-9)
+
+
+def test_extrapolation_solves_a_linear_iteration_for_each_family_by_itself() -> None:
+    """Two families with iterations of their own, one of them begun later: both end where F(w) = w, in few jumps."""
+    rng = np.random.default_rng(8)
+    families = Families.of(np.array([0, 2]), 5)
+    maps = [0.95 * np.linalg.qr(rng.normal(size=(2 * n, 2 * n)))[0] for n in (2, 3)]
+    maps = [(each + each.T) / 2 for each in maps]
+    goals = [rng.normal(size=(2, 2)), rng.normal(size=(3, 2))]
+    memory, state, plain = Extrapolation(families, [1.0]), np.zeros((5, 2)), np.zeros((5, 2))
+
+    def moved(now: np.ndarray) -> np.ndarray:
+        parts = (now[:2], now[2:])
+        return np.vstack(
+            [(m @ (p - g).reshape(-1)).reshape(p.shape) + g - p for m, p, g in zip(maps, parts, goals, strict=True)]
+        )
+
+    for step in range(1, 41):
+        if step == 4:
+            memory.forget(np.array([False, True]))
+        (state,) = memory.step([state], [moved(state)], jump=step % 5 == 0)
+        plain = plain + moved(plain)
+    assert np.abs(state - np.vstack(goals)).max() < 1e-9
+    assert np.abs(plain - np.vstack(goals)).max() > 1e-2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_that_bind_are_met_at_the_optimum(seed: int) -> None:
+    """Against a general solver: three siblings, bounds on a margin that the free optimum breaks."""
+    rng = np.random.default_rng(seed)
+    value, precision = BASIS.coordinates(rng.normal(6, 4, (3, 6))), rng.uniform(0.1, 3, (1, 6)).repeat(3, axis=0)
+    totals = rng.poisson(18, (1, 6)).astype(float)
+    query = SCHEMA.query("a")
+    margin = SCHEMA.answers(query, totals)[0]
+    low = np.outer([0.5, 0.2, 0.1], margin)
+    slab = Slab(groups=SCHEMA.groups(query), low=low, high=np.full((3, 2), np.inf), diagonal=BASIS.weights(query))
+    found = fit(
+        BASIS,
+        value=value,
+        precision=precision,
+        totals=totals,
+        starts=np.array([0]),
+        mask=np.ones(6, dtype=np.bool_),
+        slabs=[slab],
+        tolerance=1e-9,
+    )
+
+    def cost(x: np.ndarray) -> float:
+        return float((precision * (BASIS.coordinates(x.reshape(3, 6)) - value) ** 2).sum() / 2)
+
+    sums = np.hstack([np.eye(6)] * 3)
+    margins = np.kron(np.eye(3), SCHEMA.matrix(0, "a").repeat(3, axis=1))
+    rules = [
+        LinearConstraint(sums, totals[0], totals[0]),
+        LinearConstraint(margins, low.reshape(-1), np.inf),
+    ]
+    start = np.repeat(totals / 3, 3, axis=0).reshape(-1)
+    best = minimize(cost, start, bounds=[(0, None)] * 18, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
+    assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
+    assert (SCHEMA.answers(query, found.tables) >= low - 1e-6).all()

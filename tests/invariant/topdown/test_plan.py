@@ -129,10 +129,26 @@ def test_what_is_read_from_the_confidential_file_is_in_the_scope(tmp_path: Path)
         assert (ages >= listed).all()
 
 
-def test_invariants_that_cross_are_refused() -> None:
+def test_public_bounds_that_contradict_each_other_inside_structural_zeros_are_refused(tmp_path: Path) -> None:
+    """The young do not work, so they are among those without work: at least 60 of at most 50."""
+    more = BOUNDS.format("public") + BOUNDS.format("public").replace('"age"', '"work"').replace("b.csv", "c.csv")
+    path = write_plan(tmp_path, more=more)
+    (tmp_path / "b.csv").write_text("block,age,low\nn1,young,60\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("block,work,high\nn1,no,50\n", encoding="utf-8")
+    with pytest.raises(DataError, match="no table can satisfy this in block n1"):
+        TopDown.open(path).run()
+
+
+def test_invariants_that_cross_in_too_many_places_are_refused() -> None:
     given = {"a": ["x", "y"], "b": ["p", "q"]}
-    with pytest.raises(ParameterError, match="cross"):
-        small(attributes=given, invariants=[("root", "a"), ("leaf", "b")], source=np.zeros((2, 4), dtype=np.int64))
+    many = Geography.of([("r", f"l{i}") for i in range(20_000)], ["root", "leaf"], "place")
+    with pytest.raises(ParameterError, match=r"cross.*80,000"):
+        small(
+            attributes=given,
+            invariants=[("root", "a"), ("leaf", "b")],
+            source=np.zeros((20_000, 4), dtype=np.int64),
+            geography=many,
+        )
 
 
 def small(**changes: object) -> TopDown:
@@ -327,15 +343,16 @@ def test_the_command_speaks(tmp_path: Path) -> None:
 
 
 def test_a_bound_of_the_curators_that_cannot_be_kept_is_reported(tmp_path: Path) -> None:
-    """Two crossing public bounds that no table satisfies together: the least change, and the invariant stays."""
+    """Two public bounds that no table of 200 people satisfies together: the least change, and the invariant stays."""
     more = BOUNDS.format("public") + BOUNDS.format("public").replace('"age"', '"work"').replace("b.csv", "c.csv")
     path = write_plan(tmp_path, more=more)
-    (tmp_path / "b.csv").write_text("block,age,low\nn1,young,60\n", encoding="utf-8")
-    (tmp_path / "c.csv").write_text("block,work,high\nn1,no,50\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("block,age,low\nn1,old,150\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("block,work,low\ns1,no,150\n", encoding="utf-8")
     with keyed(key_of("repairs")):
         release = TopDown.open(path).run()
     assert release.solved.repairs
-    assert sum(amount for name, amount in release.solved.repairs if ", n1, " in name) == 10
+    blocks = (", n1, ", ", s1, ")
+    assert sum(amount for name, amount in release.solved.repairs if any(each in name for each in blocks)) == 100
     assert release.tables[0].sum() == 200
 
 
@@ -396,3 +413,84 @@ def _counted_plan(folder: Path) -> Path:
     path = write_plan(folder, plan=plan, more='counts = "n"')
     (folder / "people.csv").write_text("block,age,work,n\nn1,old,yes,12\n", encoding="utf-8")
     return path
+
+
+DESIGN = """
+dataset = "small"
+version = "1"
+ledger = ":memory:"
+
+[spec]
+unit = { kind = "replace", key = "person" }
+standard = { kind = "zcdp" }
+intensity = 2
+invariants = ["SELECT country, COUNT(*) AS n FROM persons GROUP BY 1"]
+
+[topdown]
+source = "people.csv"
+geography = "geography.csv"
+levels = { columns = ["country", "region", "block"] }
+attributes = { age = ["young", "old"], work = ["yes", "no"] }
+
+[topdown.shares]
+country = { share = "1/4", total = "1/2", detailed = "1/2" }
+region = { share = "1/4", age = "1/4", detailed = "3/4" }
+block = { share = "1/2", total = "1/2", detailed = "1/2" }
+
+[topdown.zeros]
+rules = ["age = 'young' AND work = 'yes'"]
+
+[[topdown.bounds]]
+level = "block"
+query = "age"
+low = "low.csv"
+high = "high.csv"
+provenance = "public"
+
+[output]
+microdata = "ppmf.parquet"
+measurements = "nmf.parquet"
+"""
+
+
+def test_a_plan_as_designed_is_the_same_plan_with_files_of_its_own_names(tmp_path: Path) -> None:
+    path = write_plan(tmp_path / "one")
+    (tmp_path / "one" / "low.csv").write_text("block,age,n\nn1,old,3\n", encoding="utf-8")
+    (tmp_path / "one" / "high.csv").write_text("block,age,high\nn1,old,5\nn2,old,90\n", encoding="utf-8")
+    first = TopDown.open(path)
+    path.write_text(DESIGN, encoding="utf-8")
+    second = TopDown.open(path)
+    assert second.public == first.public
+    assert second.specification == first.specification
+    ends = [(limit.low[0, 1], limit.high[0, 1], limit.high[1, 1]) for limit in second.limits]
+    assert ends == [(3, np.inf, np.inf), (0, 5, 90)]
+    with keyed(key_of("designed")):
+        release = second.run()
+    assert 3 <= second.schema.answers(second.schema.query("age"), release.tables[-1])[0, 1] <= 5
+    names = {file.name for file in write(release, tmp_path / "one")}
+    fixed = {"estimates.parquet", "budget.csv", "specification.json", "summary.json"}
+    assert names == {"ppmf.parquet", "nmf.parquet"} | fixed
+
+
+@pytest.mark.parametrize(
+    ("found", "instead", "message"),
+    [
+        ('microdata = "ppmf.parquet"', 'microdata = "../ppmf.parquet"', "no name for an output"),
+        ('microdata = "ppmf.parquet"', 'microdata = "ppmf.csv"', "no name for an output"),
+        ('microdata = "ppmf.parquet"', 'microdata = "NMF.parquet"', "two outputs have one name"),
+        ('microdata = "ppmf.parquet"', 'people = "ppmf.parquet"', r"plan.toml:\d+.*people"),
+        ('low = "low.csv"', 'low = "low.csv"\nfile = "low.csv"', "name the file of the bound"),
+        ('low = "low.csv"\nhigh = "high.csv"', "", "name the file of the bound"),
+        ("rules = [", "rule = [", r"plan.toml:\d+.*rule"),
+    ],
+)
+def test_a_plan_as_designed_is_refused_where_it_is_wrong(
+    found: str, instead: str, message: str, tmp_path: Path
+) -> None:
+    path = write_plan(tmp_path)
+    for name in ("low.csv", "high.csv"):
+        (tmp_path / name).write_text("block,age,n\nn1,old,3\n", encoding="utf-8")
+    assert found in DESIGN
+    path.write_text(DESIGN.replace(found, instead), encoding="utf-8")
+    with pytest.raises(ParameterError, match=message):
+        TopDown.open(path)

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.rounding import Row, Solver, rounded
 
 OPEN = np.ones(2, dtype=np.bool_)
@@ -78,6 +77,5 @@ def test_structural_zeros_stay_empty_when_cells_must_move(solver: Solver) -> Non
     assert found.tables.tolist() == [[0, 5]]
 
 
-def test_invariants_that_no_table_keeps_are_said(solver: Solver) -> None:
-    with pytest.raises(UnavailableError, match="no table satisfies the invariants"):
-        rounded(solver, np.array([[1.0, 1.0]]), np.array([1, 1]), [row(0, [0, 1], 3, 3)], mask=OPEN)
+def test_invariants_that_no_table_keeps_are_seen(solver: Solver) -> None:
+    assert rounded(solver, np.array([[1.0, 1.0]]), np.array([1, 1]), [row(0, [0, 1], 3, 3)], mask=OPEN) is None

@@ -102,6 +102,10 @@ def random_world(
         invariants.append((geography.names[0], "total"))
     if rng.random() < 0.4:
         invariants.append((rng.choice(geography.names), rng.choice(chain)))
+    # Some cross the others: one more attribute, at any level.
+    more = random.Random(f"{seed} crossing")
+    if len(names) > 1 and more.random() < 0.5:
+        invariants.append((more.choice(geography.names), list(names)[1]))
     invariants = list(dict.fromkeys(invariants))
     bounds, known = [], []
     if rng.random() < 0.5:

@@ -17,6 +17,7 @@ from quincunx.invariant.topdown.limits import Limit
 from quincunx.invariant.topdown.schema import Schema
 
 _PROVENANCE: Final = ("public", "invariant", "published")
+_SIDES: Final = ("low", "high")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Bound:
     both. provenance: "public" (the curator's: may give way where it cannot be kept, which is reported), "invariant"
     (read from the confidential file: part of the scope, always kept), or "published" (an earlier release: always kept,
     costs nothing). zero_where_none: places and cells that the file does not list, or lists with low 0 and no high, have
-    nobody.
+    nobody. side: "low" or "high" where the file gives that one alone, in a column of that name or n.
     """
 
     level: str
@@ -35,6 +36,7 @@ class Bound:
     file: Path
     provenance: str
     zero_where_none: bool = False
+    side: str = "both"
 
     def __post_init__(self) -> None:
         if self.provenance not in _PROVENANCE:
@@ -42,6 +44,8 @@ class Bound:
             raise ParameterError(
                 "say where the bound comes from", where="provenance", got=repr(self.provenance), hint=hint
             )
+        if self.side not in ("both", *_SIDES):
+            raise ParameterError("unknown side", where="side", got=repr(self.side)[:40], hint="low, high or both.")
 
 
 def name(bound: Bound) -> str:
@@ -76,9 +80,10 @@ def read(bound: Bound, schema: Schema, geography: Geography) -> Limit:
         raise DataError("a file of bounds cannot be read", where=str(bound.file), got=type(error).__name__) from None
     where = bound.file.name
     needed = {geography.column, *parts}
-    header = set(rows[0]) if rows else needed | {"low"}
-    if not needed <= header or not header & {"low", "high", "n"}:
-        hint = f"It needs {', '.join(sorted(needed))} and low, high or n."
+    header = set(rows[0]) if rows else needed | {"n"}
+    wanted = [side for side in _SIDES if bound.side in ("both", side)]
+    if not needed <= header or not header & {*wanted, "n"}:
+        hint = f"It needs {', '.join(sorted(needed))} and {', '.join(wanted)} or n."
         raise DataError("columns are missing", where=where, got=", ".join(map(str, header))[:100], hint=hint)
     for number, row in enumerate(rows, start=2):
         place = places.get(row[geography.column])
@@ -86,7 +91,7 @@ def read(bound: Bound, schema: Schema, geography: Geography) -> Limit:
         if place is None or cell is None:
             got = ", ".join(str(row[column]) for column in (geography.column, *parts))[:100]
             raise DataError("unknown place or value", where=f"{where}:{number}", got=got)
-        least, most = row.get("n") or row.get("low"), row.get("n") or row.get("high")
+        least, most = (row.get("n") or row.get(side) if bound.side in ("both", side) else None for side in _SIDES)
         low[place, cell] = _number(least, 0.0, where, number)
         high[place, cell] = _number(most, math.inf, where, number)
         listed[place, cell] = low[place, cell] > 0 or math.isfinite(high[place, cell])

@@ -3,7 +3,7 @@
 For all children of some parents at once: minimise Σ ½·λ(z − ẑ)² over the coordinates z of x, subject to x ≥ 0, the sum
 of siblings equal to their parent's table, and low ≤ Qx ≤ high for some queries. Each constraint set has a copy of x;
 the solve for x is a division in the basis, each copy is projected in closed form (`fit.md`). Each parent has a step
-size of its own.
+size of its own, and its steps are extrapolated from those before them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.invariant.topdown.basis import Basis
+from quincunx.invariant.topdown.extrapolate import Extrapolation
+from quincunx.invariant.topdown.families import Families
+from quincunx.invariant.topdown.rounding import Weighed
 from quincunx.invariant.topdown.schema import Floats, Integers
 
 _RELAX: Final = 1.6
 _STEPS: Final = 2_000
 _ADAPT: Final = 400
 _NEWTON: Final = 60
+# Extrapolated every so often, as long as step sizes may change; after that the plain iteration converges by theorem.
+_EVERY: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +50,11 @@ class Slab:
         order, first = _runs(self.groups.tobytes())
         return np.add.reduceat(tables if order is None else tables[:, order], first, axis=1)
 
-    def projected(self, tables: Floats) -> Floats:
-        """The nearest tables inside: every cell of a group moves by the same amount."""
-        now = self.sums(tables)
+    def nearest(self, state: Floats) -> Floats:
+        """The nearest copy inside: of Qx by clipping; of x by moving every cell of a group by the same amount."""
+        if self.diagonal is not None:
+            return np.clip(state, self.low, self.high)
+        tables, now = state, self.sums(state)
         move = (np.clip(now, self.low, self.high) - now) / np.bincount(self.groups, minlength=self.low.shape[1])
         return tables + move[:, self.groups]
 
@@ -69,14 +76,12 @@ def fit(
     totals: Floats | None,
     starts: Integers,
     mask: NDArray[np.bool_],
-    slabs: Sequence[Slab] = (),
+    slabs: Sequence[Slab | Weighed] = (),
     tolerance: float = 1e-6,
 ) -> Fitted:
     """value, precision: the targets ẑ and weights λ, (places, coordinates). totals: the parents' tables, (parents,
     cells), None at the root. starts: each parent's first child. mask: cells that may be occupied."""
-    places = len(value)
-    counts = np.diff(np.append(starts, places))
-    owner = np.repeat(np.arange(len(starts)), counts)
+    families = Families.of(starts, len(value))
     # A coordinate that is known exactly gets a weight far above the others; the constraints hold it exactly anyway.
     finite = np.where(np.isfinite(precision), precision, 0.0)
     top = np.maximum(finite.max(axis=1, keepdims=True), 1e-12)
@@ -87,42 +92,45 @@ def fit(
     measured = finite > 0
     least = np.where(measured, finite, np.inf).min(axis=1)
     middle = np.where(np.isfinite(least), np.sqrt(np.where(np.isfinite(least), least, 1.0) * finite.max(axis=1)), 1.0)
-    tau = np.maximum.reduceat(middle, starts)
+    tau = families.largest(middle)
     start = basis.tables(np.where(weight > 0, value, 0.0))
-    base, theta = _base(start, totals, starts, owner, mask, None)
-    copies = [base, *(_first(slab, base) for slab in slabs)]
-    duals = [np.zeros_like(each) for each in copies]
+    # A state is a copy with its dual added: the copy is the state's projection, the dual what that takes away.
+    states = [start, *(start if slab.diagonal is None else slab.sums(start) for slab in slabs)]
     # The sum over copies of A'A in coordinates: 1 for a copy of x, diag(Q'Q) for a copy of Qx.
     spread = 1.0 + sum(1.0 if slab.diagonal is None else slab.rate * slab.diagonal for slab in slabs)
-    gap, step = np.inf, 0
+    # Distances weigh a copy of Qx as the iteration does.
+    memory = Extrapolation(families, [1.0, *(1.0 if slab.diagonal is None else slab.rate for slab in slabs)])
+    gap, step, theta = np.inf, 0, None
+    copies: list[Floats] = []
     for step in range(1, _STEPS + 1):
-        rate = tau[owner][:, None]
-        wanted = copies[0] - duals[0]
-        for each, copy, dual in zip(slabs, copies[1:], duals[1:], strict=True):
-            wanted = wanted + (copy - dual if each.diagonal is None else each.rate * (copy - dual)[:, each.groups])
+        before, rate = copies, families.spread(tau)[:, None]
+        base, theta = _base(states[0], totals, families, mask, theta)
+        copies = [base, *(slab.nearest(state) for slab, state in zip(slabs, states[1:], strict=True))]
+        wanted = 2 * base - states[0]
+        for each, copy, state in zip(slabs, copies[1:], states[1:], strict=True):
+            back = 2 * copy - state
+            wanted += back if each.diagonal is None else (each.rate * back)[:, each.groups]
         x = basis.tables((pull + rate * basis.coordinates(wanted)) / (weight + rate * spread))
-        primal, change = np.zeros(len(starts)), np.zeros(len(starts))
-        for k, copy in enumerate(copies):
-            slab: Slab | None = slabs[k - 1] if k else None
-            seen = x if slab is None or slab.diagonal is None else slab.sums(x)
-            mixed = _RELAX * seen + (1 - _RELAX) * copy + duals[k]
-            if slab is None:
-                new, theta = _base(mixed, totals, starts, owner, mask, theta)
-            elif slab.diagonal is None:
-                new = slab.projected(mixed)
-            else:
-                new = np.clip(mixed, slab.low, slab.high)
-            copies[k], duals[k] = new, mixed - new
-            primal = np.maximum(primal, np.maximum.reduceat(np.abs(seen - new).max(axis=1), starts))
-            change = np.maximum(change, np.maximum.reduceat(np.abs(new - copy).max(axis=1), starts))
+        moves = [x - base]
+        for slab, copy in zip(slabs, copies[1:], strict=True):
+            moves.append((x if slab.diagonal is None else slab.sums(x)) - copy)
+        primal = families.most(moves)
+        change = families.most([one - other for one, other in zip(copies, before, strict=True)] if before else moves)
         gap = float(max(primal.max(), change.max()))
         if gap <= tolerance:
             break
+        factor = np.ones(len(tau))
         if step % 10 == 0 and step <= _ADAPT:
             # Residual balancing: a copy that lags asks for a larger step size, one that jumps for a smaller one.
             factor = np.where(primal > 10 * change, 2.0, np.where(change > 10 * primal, 0.5, 1.0))
+        if (factor != 1).any():
             tau = tau * factor
-            duals = [each / factor[owner][:, None] for each in duals]
+            scale = families.spread(factor)[:, None]
+            states = [copy + (state - copy) / scale for copy, state in zip(copies, states, strict=True)]
+            memory.forget(factor != 1)
+        else:
+            moves = [_RELAX * move for move in moves]
+            states = memory.step(states, moves, jump=step % _EVERY == 0 and step <= _ADAPT)
     return Fitted(tables=copies[0], steps=step, gap=gap)
 
 
@@ -135,45 +143,31 @@ def _runs(groups: bytes) -> tuple[Integers | None, Integers]:
     return (None if (order == np.arange(len(order))).all() else order), first
 
 
-def _first(slab: Slab, tables: Floats) -> Floats:
-    return slab.projected(tables) if slab.diagonal is None else np.clip(slab.sums(tables), slab.low, slab.high)
-
-
 def _base(
-    tables: Floats,
-    totals: Floats | None,
-    starts: Integers,
-    owner: Integers,
-    mask: NDArray[np.bool_],
-    theta: Floats | None,
+    tables: Floats, totals: Floats | None, families: Families, mask: NDArray[np.bool_], theta: Floats | None
 ) -> tuple[Floats, Floats | None]:
     """The nearest tables that are not negative and, below the root, add up; with the shifts, to start from next."""
     if totals is None:
         return np.where(mask, np.maximum(tables, 0.0), 0.0), None
-    theta = simplex_shift(tables, totals, starts, owner, theta)
-    found = np.maximum(tables - theta[owner], 0.0)
-    # Parents' empty cells are exactly empty; rounding elsewhere is put right by the largest child.
-    found[(totals == 0)[owner]] = 0.0
-    return found, theta
+    theta = simplex_shift(tables, totals, families, theta)
+    # Parents' empty cells are exactly empty.
+    found = tables - families.spread(np.where(totals == 0, np.inf, theta))
+    return np.maximum(found, 0.0, out=found), theta
 
 
-def simplex_shift(
-    tables: Floats, totals: Floats, starts: Integers, owner: Integers, theta: Floats | None = None
-) -> Floats:
+def simplex_shift(tables: Floats, totals: Floats, families: Families, theta: Floats | None = None) -> Floats:
     """θ with Σ over siblings of max(v − θ, 0) = total, for every parent and cell.
 
     Newton on a convex, falling, piecewise linear function: after one step θ is at most the root, then it only rises.
     """
-    counts = np.diff(np.append(starts, len(tables)))[:, None]
-    all_in = (np.add.reduceat(tables, starts, axis=0) - totals) / counts
+    all_in = (families.sums(tables) - totals) / families.counts[:, None]
     if theta is None:
         theta = all_in
     limit = 1e-13 * max(1.0, float(np.abs(all_in).max(initial=0.0)))
     for _ in range(_NEWTON):
-        above = tables - theta[owner]
-        active = above > 0
-        number = np.add.reduceat(active, starts, axis=0, dtype=np.float64)
-        excess = np.add.reduceat(np.where(active, above, 0.0), starts, axis=0) - totals
+        above = tables - families.spread(theta)
+        number = families.sums((above > 0).astype(np.float64))
+        excess = families.sums(np.maximum(above, 0.0, out=above)) - totals
         with np.errstate(divide="ignore", invalid="ignore"):
             better = np.where(number > 0, theta + excess / number, np.where(totals > 0, all_in, theta))
         moved = float(np.abs(better - theta).max(initial=0.0))

@@ -1,16 +1,16 @@
-"""What the ledger keeps of a release: measurements and invariants, before anything is computed from them."""
+"""What the ledger keeps of a release, of one table or several: measurements and invariants, before all computing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quincunx import noise
 from quincunx.errors import BudgetError
 from quincunx.invariant.topdown.budget import Invariant, Line
-from quincunx.invariant.topdown.limits import carried
 from quincunx.invariant.topdown.measure import draw, levels_of, pack, unpack
 from quincunx.invariant.topdown.people import counted
 from quincunx.invariant.topdown.schema import Integers
@@ -19,6 +19,9 @@ from quincunx.ledger.spending import rounded
 
 if TYPE_CHECKING:
     from quincunx.invariant.topdown.topdown import TopDown
+
+
+Facts = tuple[tuple[Invariant, Integers], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,70 +36,103 @@ class Measured:
     injected: bool
 
 
-def keep(planned: TopDown, ledger: Ledger) -> Measured:
-    """Reserve, then draw and keep what the ledger does not have yet, and return what it has."""
+def keep(
+    plans: Sequence[TopDown], ledger: Ledger, check: Callable[[Sequence[Facts]], None] | None = None
+) -> tuple[Measured, ...]:
+    """Reserve, then draw and keep what the ledger does not have yet, and return what it has, for every table of one
+    dataset: all of them are reserved before one is drawn. check: what must hold among the facts of all tables; it is
+    asked before anything is spent."""
     test_key = noise.injected()
-    registration = ledger.register(dataset=planned.dataset, specification=planned.specification)
-    read: list[Integers] = []
-
-    def tables() -> list[Integers]:
-        """The exact tables of every level; the people are read when they are first needed."""
-        if not read:
-            found = counted(planned.source, planned.schema, planned.geography, key=planned.key, counts=planned.counts)
-            read.extend(levels_of(found, planned.geography))
-        return read
-
+    first = plans[0]
+    registration = ledger.register(dataset=first.dataset, specification=first.specification)
+    read = [_Reader(planned) for planned in plans]
     head = ledger.head
-    facts: tuple[tuple[Invariant, Integers], ...] = ()
-    if planned.invariants:
-        reservation = ledger.reserve(_question(planned, Fraction(0), "invariants"), injected=test_key)
-        if reservation.stored:
-            answer = ledger.reveal(reservation)
-        else:
-
-            def exact() -> list[Integers]:
-                return [planned.schema.answers(each.query, tables()[each.level]) for each in planned.invariants]
-
-            answer = ledger.store(reservation, _packed(exact, test_key), injected=test_key)
-        facts = tuple(zip(planned.invariants, unpack(answer.content)[0], strict=True))
-        # What cannot be satisfied is said before anything is spent; it depends on public facts alone.
-        carried(planned.schema, planned.geography, [*planned.exact_limits(facts), *planned.limits])
-    levels = [level for level in range(planned.geography.depth) if planned.lines(level)]
-    prices = charges([planned.cost(level) for level in levels], registration.total)
+    facts: list[Facts] = []
+    for planned, reader in zip(plans, read, strict=True):
+        facts.append(())
+        if planned.invariants:
+            reservation = ledger.reserve(_question(planned, Fraction(0), "invariants"), injected=test_key)
+            if reservation.stored:
+                answer = ledger.reveal(reservation)
+            else:
+                answer = ledger.store(reservation, _packed(reader.exact, test_key), injected=test_key)
+            facts[-1] = tuple(zip(planned.invariants, unpack(answer.content)[0], strict=True))
+            # What cannot be satisfied is said before anything is spent; it depends on public facts alone.
+            planned.check_limits(facts[-1])
+    if check is not None:
+        check(facts)
+    levels = [
+        (number, level)
+        for number, planned in enumerate(plans)
+        for level in range(planned.geography.depth)
+        if planned.lines(level)
+    ]
+    prices = charges([plans[number].cost(level) for number, level in levels], registration.total)
     for price in prices:
         registration.check_size(price)
     questions = {
-        level: _question(planned, price, f"level {level}") for level, price in zip(levels, prices, strict=True)
+        (number, level): _question(plans[number], price, f"level {level}")
+        for (number, level), price in zip(levels, prices, strict=True)
     }
     unpaid = sum((each.cost for each in questions.values() if not ledger.paid(each)), Fraction(0))
-    affordable = ledger.account(planned.dataset).affordable()
+    affordable = ledger.account(first.dataset).affordable()
     if unpaid > affordable:
         raise BudgetError(
             "the budget does not cover this release; nothing was spent",
-            where=planned.dataset,
+            where=first.dataset,
             got=f"ρ = {float(unpaid):.6g}, with {float(affordable):.6g} left",
             hint="Lower rho in the plan; what was paid for before costs nothing.",
             symbol="ρ",
             requested=unpaid,
             affordable=affordable,
         )
-    reservations = {level: ledger.reserve(questions[level], injected=test_key) for level in levels}
-    answers: list[tuple[Line, Integers]] = []
+    reservations = {each: ledger.reserve(questions[each], injected=test_key) for each in levels}
+    answers: list[list[tuple[Line, Integers]]] = [[] for _ in plans]
     injected = False
-    for level in levels:
-        if reservations[level].stored:
-            answer = ledger.reveal(reservations[level])
+    for number, level in levels:
+        reservation, lines = reservations[number, level], plans[number].lines(level)
+        if reservation.stored:
+            answer = ledger.reveal(reservation)
         else:
-
-            def drawn(level: int = level) -> list[Integers]:
-                return draw(planned.schema, tables()[level], planned.lines(level))
-
-            answer = ledger.store(reservations[level], _packed(drawn, test_key), injected=test_key)
+            drawn = partial(read[number].drawn, level)
+            answer = ledger.store(reservation, _packed(drawn, test_key), injected=test_key)
         kept, about = unpack(answer.content)
         injected, head = injected or bool(about["injected"]), answer.head
-        answers += zip(planned.lines(level), kept, strict=True)
-    charged = sum((each.charged for each in reservations.values()), Fraction(0))
-    return Measured(answers=tuple(answers), facts=facts, head=head, charged=charged, injected=injected)
+        answers[number] += zip(lines, kept, strict=True)
+    return tuple(
+        Measured(
+            answers=tuple(answers[number]),
+            facts=facts[number],
+            head=head,
+            charged=sum((each.charged for (own, _), each in reservations.items() if own == number), Fraction(0)),
+            injected=injected,
+        )
+        for number in range(len(plans))
+    )
+
+
+class _Reader:
+    """The exact tables of one plan; its file is read when they are first needed."""
+
+    def __init__(self, planned: TopDown) -> None:
+        self._planned = planned
+        self._tables: list[Integers] = []
+
+    def _read(self) -> list[Integers]:
+        planned = self._planned
+        if not self._tables:
+            found = counted(planned.source, planned.schema, planned.geography, key=planned.key, counts=planned.counts)
+            self._tables = levels_of(found, planned.geography)
+        return self._tables
+
+    def exact(self) -> list[Integers]:
+        """The invariants."""
+        tables = self._read()
+        return [self._planned.schema.answers(each.query, tables[each.level]) for each in self._planned.invariants]
+
+    def drawn(self, level: int) -> list[Integers]:
+        """The noisy answers of a level."""
+        return draw(self._planned.schema, self._read()[level], self._planned.lines(level))
 
 
 def charges(costs: Sequence[Fraction], total: Fraction) -> list[Fraction]:

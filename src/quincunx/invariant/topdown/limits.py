@@ -1,8 +1,8 @@
 """What tables must satisfy besides adding up: invariants, bounds, earlier statistics; carried up to every ancestor.
 
-If the children's limits are carried up (sums of lows and of highs), a parent that keeps them can always be divided
-among its children, as long as the queries are nested (`rounding.md`). So what cannot be kept shows before anything is
-spent.
+If the children's limits are carried up (sums of lows and of highs), a parent that keeps them can be divided among its
+children, as long as limited sets are disjoint or halves of larger ones (`rounding.md`); elsewhere it may not be, and
+then whole subtrees are solved (`together.py`). What cannot be kept at all shows before anything is spent.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.fit import Slab
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.rounding import Row
-from quincunx.invariant.topdown.schema import Floats, Query, Schema
+from quincunx.invariant.topdown.schema import Floats, Integers, Query, Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +34,61 @@ class Limit:
     name: str
 
 
-def check_nested(schema: Schema, limits: Sequence[Limit]) -> None:
-    """Raise unless the queries that must be kept exactly are nested in each other."""
+def crossing(schema: Schema, limits: Sequence[Limit]) -> tuple[Limit, Limit] | None:
+    """Two limits that must be kept and have sets of cells of which neither holds the other; None where there are none.
+    Sets that are not limited at all do not count."""
     firm = [limit for limit in limits if limit.firm]
     for i, one in enumerate(firm):
         for other in firm[i + 1 :]:
-            if not (schema.determines(one.query, other.query) or schema.determines(other.query, one.query)):
-                what = f"{one.name} and {other.name} cross: a table that keeps both need not exist for every parent"
-                hint = "Take queries of which one is a margin of the other, or a public bound, which may give way."
-                raise ParameterError(what, where="invariants", hint=hint)
+            if one.query.name != other.query.name and not _laminar(schema, one, other):
+                return one, other
+    return None
+
+
+def branching(schema: Schema, limits: Sequence[Limit]) -> bool:
+    """Whether a parent that keeps the limits that were carried up need not be divisible (`rounding.md`): limits cross,
+    or a limited set holds others that are not two parts of it, or they lie in each other three deep."""
+    firm = [limit for limit in limits if limit.firm and _limited(limit).any()]
+    if crossing(schema, firm) is not None:
+        return True
+    nested = 0
+    for one, other in permutations(firm, 2):
+        sizes = np.bincount(_pairs(schema, one, other)[:, 1], minlength=other.query.cells)
+        for cell, parts, filled in _parts(schema, one, other):
+            if _limited(other)[cell] and _limited(one)[parts].any() and sizes[cell] > 1:
+                if not filled or len(parts) > 2:
+                    return True
+                nested += 1
+    return nested > 0 and len(firm) > 2
+
+
+def _limited(limit: Limit) -> NDArray[np.bool_]:
+    """Which cells of the query are limited somewhere."""
+    return np.asarray(((limit.low > 0) | np.isfinite(limit.high)).any(axis=0))
+
+
+def _pairs(schema: Schema, one: Limit, other: Limit) -> Integers:
+    """The pairs of cells of the two queries that share a possible cell."""
+    free = ~schema.empty
+    both = np.stack([schema.groups(one.query)[free], schema.groups(other.query)[free]], axis=1)
+    return np.asarray(np.unique(both, axis=0))
+
+
+def _inside(schema: Schema, one: Limit, other: Limit) -> Integers:
+    """For each cell of one's query the cell of the other's that holds it, −1 where none does."""
+    pairs = _pairs(schema, one, other)
+    meets = np.bincount(pairs[:, 0], minlength=one.query.cells)
+    found = np.full(one.query.cells, -1, dtype=np.int64)
+    found[pairs[:, 0]] = pairs[:, 1]
+    return np.where(meets == 1, found, -1)
+
+
+def _laminar(schema: Schema, one: Limit, other: Limit) -> bool:
+    forth, back = _inside(schema, one, other), _inside(schema, other, one)
+    left, right = _limited(one), _limited(other)
+    return all(
+        not left[i] or not right[j] or forth[i] == j or back[j] == i for i, j in _pairs(schema, one, other).tolist()
+    )
 
 
 def carried(schema: Schema, geography: Geography, limits: Sequence[Limit]) -> list[list[Limit]]:
@@ -76,15 +123,16 @@ def _merged(schema: Schema, limits: list[Limit], geography: Geography) -> list[L
             else replace(old, low=np.maximum(old.low, limit.low), high=np.minimum(old.high, limit.high))
         )
     found = [_possible(schema, limit) for limit in made.values()]
-    # Nested queries tighten each other; twice is enough for what comes down and goes up again.
+    # Sets inside others tighten them and are tightened; twice is enough for what comes down and goes up again.
     for _ in range(2):
         for i, j in permutations(range(len(found)), 2):
-            if schema.determines(found[i].query, found[j].query):
+            parts = _parts(schema, found[i], found[j])
+            if parts:
                 # What the curator wishes never tightens what must be kept.
                 if found[i].firm or not found[j].firm:
-                    found[j] = _coarser(schema, found[i], found[j])
+                    found[j] = _coarser(parts, found[i], found[j])
                 if found[j].firm or not found[i].firm:
-                    found[i] = _finer(schema, found[i], found[j])
+                    found[i] = _finer(parts, found[i], found[j])
     _check(schema, found, geography)
     return found
 
@@ -96,28 +144,35 @@ def _possible(schema: Schema, limit: Limit) -> Limit:
     return replace(limit, high=np.where(free, limit.high, 0.0))
 
 
-def _parts(schema: Schema, one: Limit, other: Limit) -> list[list[int]]:
-    """For each cell of the coarser query the cells of the finer one."""
-    fine, coarse = schema.groups(one.query), schema.groups(other.query)
-    return [sorted(set(fine[coarse == cell].tolist())) for cell in range(other.query.cells)]
+def _parts(schema: Schema, one: Limit, other: Limit) -> list[tuple[int, list[int], bool]]:
+    """(cell of other's query, cells of one's inside it, whether they fill it)."""
+    inside, pairs = _inside(schema, one, other), _pairs(schema, one, other)
+    found = []
+    for cell in np.unique(inside[inside >= 0]).tolist():
+        parts = np.flatnonzero(inside == cell).tolist()
+        filled = set(pairs[pairs[:, 1] == cell, 0].tolist()) == set(parts)
+        found.append((cell, parts, filled))
+    return found
 
 
-def _coarser(schema: Schema, one: Limit, other: Limit) -> Limit:
+def _coarser(sets: list[tuple[int, list[int], bool]], one: Limit, other: Limit) -> Limit:
     low, high = other.low.copy(), other.high.copy()
-    for cell, parts in enumerate(_parts(schema, one, other)):
+    for cell, parts, filled in sets:
         low[:, cell] = np.maximum(low[:, cell], one.low[:, parts].sum(axis=1))
-        high[:, cell] = np.minimum(high[:, cell], one.high[:, parts].sum(axis=1))
+        if filled:
+            high[:, cell] = np.minimum(high[:, cell], one.high[:, parts].sum(axis=1))
     return replace(other, low=low, high=high)
 
 
-def _finer(schema: Schema, one: Limit, other: Limit) -> Limit:
+def _finer(sets: list[tuple[int, list[int], bool]], one: Limit, other: Limit) -> Limit:
     """A part is at most what the others leave of the whole, and at least what they cannot take."""
     low, high = one.low.copy(), one.high.copy()
-    for cell, parts in enumerate(_parts(schema, one, other)):
+    for cell, parts, filled in sets:
         for part in parts:
             others = [each for each in parts if each != part]
             high[:, part] = np.minimum(high[:, part], other.high[:, cell] - one.low[:, others].sum(axis=1))
-            low[:, part] = np.maximum(low[:, part], other.low[:, cell] - one.high[:, others].sum(axis=1))
+            if filled:
+                low[:, part] = np.maximum(low[:, part], other.low[:, cell] - one.high[:, others].sum(axis=1))
     return replace(one, low=low, high=high)
 
 

@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from quincunx.errors import QuincunxError
+from quincunx.errors import ParameterError, QuincunxError
 from quincunx.invariant.topdown import sentences
 from quincunx.invariant.topdown.bounds import Bound
+from quincunx.invariant.topdown.edits import Edits
+from quincunx.invariant.topdown.outputs import NAMES
+from quincunx.invariant.topdown.pair import Pair
 from quincunx.invariant.topdown.topdown import TopDown
 from quincunx.numbers import positive, probability
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec.unit import Replace
 
 MEMORY: Final = ":memory:"
-_TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown")
-_SPEC: Final = ("unit", "standard", "intensity", "facts", "columns")
+_TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown", "output")
+_SPEC: Final = ("unit", "standard", "intensity", "invariants", "facts", "columns")
 _TOPDOWN: Final = (
     "source",
     "counts",
@@ -35,12 +38,44 @@ _TOPDOWN: Final = (
     "passes",
     "records",
     "household",
+    "households",
+    "edits",
 )
-_BOUND: Final = ("level", "query", "file", "provenance", "zero_where_none")
+_HOMES: Final = (
+    "source",
+    "household",
+    "attributes",
+    "recodes",
+    "zeros",
+    "share",
+    "shares",
+    "freed",
+    "invariants",
+    "bounds",
+)
+_BOUND: Final = ("level", "query", "file", "low", "high", "provenance", "zero_where_none")
 
 
 def read_topdown(path: str | Path) -> TopDown:
-    """The release that a plan describes. Every error says file and line."""
+    """The release of one table that a plan describes. Every error says file and line."""
+    found = read_plan(path)
+    if isinstance(found, Pair):
+        hint = "Open it with Pair.open, or on the command line."
+        raise ParameterError("this plan has two tables", where=str(path), got="[topdown.households]", hint=hint)
+    return found
+
+
+def read_pair(path: str | Path) -> Pair:
+    """The release of people and households that a plan describes. Every error says file and line."""
+    found = read_plan(path)
+    if isinstance(found, TopDown):
+        hint = "Write [topdown.households] and [topdown.edits], or open it with TopDown.open."
+        raise ParameterError("this plan has one table", where=str(path), hint=hint)
+    return found
+
+
+def read_plan(path: str | Path) -> TopDown | Pair:
+    """The release that a plan describes, of one table or of two."""
     file = Path(path)
     root = read_toml(file)
     top = _needed(root, _TOP, ("dataset", "version", "ledger", "spec", "topdown"))
@@ -52,40 +87,105 @@ def read_topdown(path: str | Path) -> TopDown:
     here = file.absolute().parent
     ledger = top["ledger"].text()
     intensity = spec["intensity"].number(positive)
-    given: dict[str, Any] = {
+    levels = _plain(parts["levels"], dict)
+    common: dict[str, Any] = {
         "dataset": top["dataset"].text(),
         "version": top["version"].text(),
         "ledger": ledger if ledger == MEMORY else here / ledger,
-        "source": here / parts["source"].text(),
         "geography": here / parts["geography"].text(),
-        "levels": _plain(parts["levels"], dict),
-        "attributes": _plain(parts["attributes"], dict),
-        "shares": {name: _plain(level, dict) for name, level in parts["shares"].members().items()},
+        "levels": levels,
         "rho": parts["rho"].number(positive) if "rho" in parts else intensity,
         "intensity": intensity,
         "unit": _unit(spec["unit"]),
     }
     if "confidence" in top:
-        given["confidence"] = top["confidence"].number(probability)
-    for name in ("counts", "freed", "estimate", "spine", "passes", "records", "household"):
+        common["confidence"] = top["confidence"].number(probability)
+    for name in ("estimate", "spine", "passes"):
+        if name in parts:
+            common[name] = parts[name].text()
+    own = _table(parts, here, levels)
+    if "invariants" in spec:
+        own["invariants"] += [_invariant(each, levels) for each in spec["invariants"].elements()]
+    if "output" in top:
+        own["outputs"] = _names(top["output"], *(() if "households" not in parts else ("households",)))
+    if ("households" in parts) != ("edits" in parts):
+        hint = 'Write [topdown.households] with its source and attributes, and [topdown.edits] with size = "size".'
+        raise top["topdown"].wrong("a table of households and edits go together", hint=hint)
+    if "households" in parts:
+        for name, place in (("facts", spec), ("columns", spec), ("records", parts), ("household", parts)):
+            if name in place:
+                hint = "Leave it out: with [topdown.households] it follows from the two tables."
+                raise place[name].wrong(f"{name} does not go with two tables", hint=hint)
+    blamed = {**top, **parts}
+    try:
+        if "households" not in parts:
+            for name in ("records", "household"):
+                if name in parts:
+                    own[name] = parts[name].text()
+            for name, read in (("facts", _texts), ("columns", _list)):
+                if name in spec:
+                    own[name] = read(spec[name])
+            return TopDown(**common, **own)
+        other = _needed(parts["households"], _HOMES, ("source", "household", "attributes", "share", "shares"))
+        blamed |= {"share": other["share"]}
+        homes = _table(other, here, levels) | {"household": other["household"].text()}
+        if "output" in top and "households" in top["output"].members():
+            homes["outputs"] = _names(top["output"].members()["households"])
+        edits = _edits(parts["edits"])
+        share = other["share"].number(probability)
+        return Pair(**common, share=share, people=own, households=homes, edits=edits)
+    except QuincunxError as error:
+        raise placed(error, _blamed(error, blamed, top["topdown"]).place) from None
+
+
+def _table(parts: dict[str, Node], here: Path, levels: Mapping[str, Any]) -> dict[str, Any]:
+    """What a table has for itself."""
+    given: dict[str, Any] = {
+        "source": here / parts["source"].text(),
+        "attributes": _plain(parts["attributes"], dict),
+        "shares": {name: _plain(level, dict) for name, level in parts["shares"].members().items()},
+        "invariants": [],
+    }
+    for name in ("counts", "freed"):
         if name in parts:
             given[name] = parts[name].text()
-    if "facts" in spec:
-        given["facts"] = {name: each.text() for name, each in spec["facts"].members().items()}
-    if "columns" in spec:
-        given["columns"] = [each.text() for each in spec["columns"].elements()]
     if "recodes" in parts:
         given["recodes"] = {name: _plain(each, dict) for name, each in parts["recodes"].members().items()}
     if "zeros" in parts:
-        given["zeros"] = [_zero(each) for each in parts["zeros"].elements()]
+        given["zeros"] = _zeros(parts["zeros"])
     if "invariants" in parts:
-        given["invariants"] = [_invariant(each, given["levels"]) for each in parts["invariants"].elements()]
+        given["invariants"] = [_invariant(each, levels) for each in parts["invariants"].elements()]
     if "bounds" in parts:
-        given["bounds"] = [_bound(each, here) for each in parts["bounds"].elements()]
-    try:
-        return TopDown(**given)
-    except QuincunxError as error:
-        raise placed(error, _blamed(error, parts, top["topdown"]).place) from None
+        given["bounds"] = [bound for each in parts["bounds"].elements() for bound in _bounds(each, here)]
+    return given
+
+
+def _names(node: Node, *more: str) -> dict[str, str]:
+    found = node.members((*NAMES, *more))
+    return {name: each.text() for name, each in found.items() if name not in more}
+
+
+def _texts(node: Node) -> dict[str, str]:
+    return {name: each.text() for name, each in node.members().items()}
+
+
+def _list(node: Node) -> list[str]:
+    return [each.text() for each in node.elements()]
+
+
+def _edits(node: Node) -> Edits:
+    parts = _needed(node, ("size", "people", "householders"), ("size",))
+    rules = {name: _rule(parts[name]) for name in ("people", "householders") if name in parts}
+    return Edits(size=parts["size"].text(), **rules)
+
+
+def _rule(node: Node) -> dict[str, list[str]]:
+    """A table of attributes and values, or the same as a condition."""
+    found = _zero(node)
+    return {
+        name: [str(each) for each in value] if isinstance(value, list) else [str(value)]
+        for name, value in found.items()
+    }
 
 
 def _needed(node: Node, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Node]:
@@ -125,16 +225,33 @@ def _zero(node: Node) -> Mapping[str, Any]:
     return found
 
 
-def _bound(node: Node, here: Path) -> Bound:
-    parts = _needed(node, _BOUND, ("level", "query", "file", "provenance"))
-    with node.located():
-        return Bound(
-            level=parts["level"].text(),
-            query=parts["query"].text(),
-            file=here / parts["file"].text(),
-            provenance=parts["provenance"].text(),
-            zero_where_none=parts["zero_where_none"].flag() if "zero_where_none" in parts else False,
+def _zeros(node: Node) -> list[Mapping[str, Any]]:
+    """A list of rules, or a table { rules = […] } of them."""
+    if isinstance(node.value, dict):
+        node = _needed(node, ("rules",), ("rules",))["rules"]
+    return [_zero(each) for each in node.elements()]
+
+
+def _bounds(node: Node, here: Path) -> list[Bound]:
+    """One file for both sides, or one for each."""
+    parts = _needed(node, _BOUND, ("level", "query", "provenance"))
+    sides = {side: parts[name] for name, side in (("file", "both"), ("low", "low"), ("high", "high")) if name in parts}
+    if not sides or ("both" in sides and len(sides) > 1):
+        raise node.wrong(
+            "name the file of the bound", hint='Write file = "b.csv", or low = "a.csv" and high = "b.csv".'
         )
+    with node.located():
+        return [
+            Bound(
+                level=parts["level"].text(),
+                query=parts["query"].text(),
+                file=here / file.text(),
+                provenance=parts["provenance"].text(),
+                zero_where_none=parts["zero_where_none"].flag() if "zero_where_none" in parts else False,
+                side=side,
+            )
+            for side, file in sides.items()
+        ]
 
 
 def _blamed(error: QuincunxError, parts: dict[str, Node], node: Node) -> Node:

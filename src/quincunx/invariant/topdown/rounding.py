@@ -7,7 +7,7 @@ ceiling of its real total, and the nearest of all these is chosen (`rounding.md`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,12 +18,13 @@ from quincunx.invariant.topdown.schema import Floats, Integers
 
 _TOTAL_WEIGHT: Final = 10.0
 _NEAR: Final = 1e-7
+_BRANCHES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """low ≤ Σ of a child's cells ≤ high. child: its number among its siblings. firm: an invariant, never relaxed.
-    name: what is reported if it is relaxed."""
+    name: what is reported if it is relaxed. weights: of the cells in the sum, where they are not all 1."""
 
     child: int
     cells: Integers
@@ -31,6 +32,47 @@ class Row:
     high: float
     firm: bool
     name: str
+    weights: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """low ≤ Σ weights·x ≤ high over all cells of each place of a level; low, high: one number for each place. Used as a
+    copy in the fit like a slab, and as a row that is always kept in the rounding."""
+
+    weights: Floats
+    low: Floats
+    high: Floats
+    name: str
+    diagonal: None = None
+    rate: float = 1.0
+
+    def part(self, first: int, last: int) -> Weighed:
+        """Of places first … last − 1."""
+        return replace(self, low=self.low[first:last], high=self.high[first:last])
+
+    def nearest(self, state: Floats) -> Floats:
+        """The nearest tables inside: along the weights."""
+        now = state @ self.weights
+        move = (np.clip(now, self.low, self.high) - now) / float(self.weights @ self.weights)
+        return np.asarray(state + move[:, None] * self.weights)
+
+    def row(self, place: int) -> Row:
+        """Of one place, for a program of its own."""
+        cells = np.flatnonzero(self.weights)
+        ends = float(np.ceil(self.low[place] - 1e-9)), float(np.floor(self.high[place] + 1e-9))
+        return Row(
+            child=0, cells=cells, low=ends[0], high=ends[1], firm=True, name=self.name, weights=self.weights[cells]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """What every node of the first level keeps besides: one of several sets of weighted sums, that of the nearest
+    table. common: what the fit, which knows no alternatives, takes of them."""
+
+    common: tuple[Weighed, ...]
+    either: tuple[tuple[Weighed, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +96,9 @@ class Solver:
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)
-        self._highs.setOptionValue("presolve", "off")
+        # A number of branches, not of seconds: the same result on every machine.
+        self._highs.setOptionValue("mip_max_nodes", _BRANCHES)
+        self.proved = True
 
     def solve(
         self,
@@ -62,9 +106,11 @@ class Solver:
         upper: Floats,
         rows: tuple[Integers, Integers, Floats, Floats, Floats],
         *,
-        whole: bool = False,
+        whole: NDArray[np.bool_] | None = None,
     ) -> Floats | None:
-        """Minimise cost·v over 0 ≤ v ≤ upper and the rows (starts, columns, values, low, high); None if infeasible."""
+        """Minimise cost·v over 0 ≤ v ≤ upper and the rows (starts, columns, values, low, high); None if infeasible.
+        whole: variables that must be whole; such a search looks at a limited number of branches, and `proved` says
+        whether that was enough to know that nothing is nearer."""
         module, starts, columns, values, low, high = self._module, *rows
         lp = module.HighsLp()
         lp.num_col_, lp.num_row_ = len(cost), len(low)
@@ -72,12 +118,17 @@ class Solver:
         lp.row_lower_, lp.row_upper_ = low, high
         lp.a_matrix_.format_ = module.MatrixFormat.kRowwise
         lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = starts, columns, values
-        if whole:
-            lp.integrality_ = [module.HighsVarType.kInteger] * len(cost)
+        if whole is not None:
+            kinds = (module.HighsVarType.kContinuous, module.HighsVarType.kInteger)
+            lp.integrality_ = [kinds[each] for each in whole.tolist()]
+        self._highs.setOptionValue("presolve", "off" if whole is None else "on")
         self._highs.clearSolver()
         self._highs.passModel(lp)
         self._highs.run()
         status = self._highs.getModelStatus()
+        self.proved = status == module.HighsModelStatus.kOptimal
+        if status == module.HighsModelStatus.kSolutionLimit and self._highs.getInfo().primal_solution_status == 2:
+            return np.asarray(self._highs.getSolution().col_value)
         if status == module.HighsModelStatus.kOptimal:
             return np.asarray(self._highs.getSolution().col_value)
         if status in (module.HighsModelStatus.kInfeasible, module.HighsModelStatus.kUnboundedOrInfeasible):
@@ -88,9 +139,9 @@ class Solver:
 
 def rounded(
     solver: Solver, tables: Floats, totals: Integers | None, rows: Sequence[Row], *, mask: NDArray[np.bool_]
-) -> Rounded:
-    """Whole tables near `tables` (children, cells) that add up to `totals` and satisfy the rows. mask: cells that may
-    be occupied."""
+) -> Rounded | None:
+    """Whole tables near `tables` (children, cells) that add up to `totals` and satisfy the rows; None where no tables
+    do. mask: cells that may be occupied."""
     base = np.floor(tables + _NEAR)
     fraction = np.clip(tables - base, 0.0, 1.0)
     if totals is not None:
@@ -104,6 +155,8 @@ def rounded(
     else:
         fractional = 0
     wide = _wide(solver, base, fraction, totals, rows, mask)
+    if wide is None:
+        return None
     return Rounded(tables=wide[0], fractional=fractional + wide[1], wide=True, relaxed=wide[2])
 
 
@@ -116,7 +169,7 @@ def _narrow(
     number = int(free.sum())
     index = np.full((children, cells), -1, dtype=np.int64)
     index[free] = np.arange(number)
-    made = _Rows()
+    made = Rows()
     if totals is not None:
         rest = totals - base.sum(axis=0)
         if (rest[~free.any(axis=0)] != 0).any():
@@ -137,8 +190,9 @@ def _narrow(
     )
     for row in rows:
         own = index[row.child, row.cells]
-        known = base[row.child, row.cells].sum()
-        made.add(own[own >= 0], row.low - known, row.high - known)
+        weights = np.ones(len(own)) if row.weights is None else row.weights
+        known = float(weights @ base[row.child, row.cells])
+        made.add(own[own >= 0], row.low - known, row.high - known, weights[own >= 0])
     if made.impossible:
         return None
     cost = np.concatenate([1 - 2 * fraction[free], _TOTAL_WEIGHT * (1 - 2 * part[totalled])])
@@ -159,7 +213,7 @@ def _wide(
     totals: Integers | None,
     rows: Sequence[Row],
     mask: NDArray[np.bool_],
-) -> tuple[Integers, int, tuple[tuple[str, float], ...]]:
+) -> tuple[Integers, int, tuple[tuple[str, float], ...]] | None:
     """Cells may move by any whole amount, at the price of the distance; curators' rows may give way at a high price.
 
     |x − x*| of a whole x is its own chord: slope 1 − 2·fraction between floor and ceiling, and 1 beyond them.
@@ -174,7 +228,7 @@ def _wide(
     # One unit of a row is worth more than moving one person along any cycle, which uses each variable at most once.
     cost.append(np.full(2 * len(soft), 10.0 + 4 * size))
     upper.append(np.full(2 * len(soft), np.inf))
-    made = _Rows()
+    made = Rows()
     if totals is not None:
         for cell in range(cells):
             rest = totals[cell] - base[:, cell].sum()
@@ -182,7 +236,8 @@ def _wide(
     given = 0
     for row in rows:
         columns, signs = _three(index[row.child, row.cells], size), _signs(len(row.cells))
-        known = base[row.child, row.cells].sum()
+        weights = np.ones(len(row.cells)) if row.weights is None else row.weights
+        known, signs = float(weights @ base[row.child, row.cells]), signs * np.tile(weights, 3)
         if not row.firm:
             columns = np.append(columns, [3 * size + 2 * given, 3 * size + 2 * given + 1])
             signs, given = np.append(signs, [1.0, -1.0]), given + 1
@@ -191,10 +246,9 @@ def _wide(
     found = solver.solve(costs, uppers, made.arrays())
     fractional = 0 if found is None else int((np.abs(found - np.rint(found)) > 1e-6).sum())
     if fractional:
-        found = solver.solve(costs, uppers, made.arrays(), whole=True)
+        found = solver.solve(costs, uppers, made.arrays(), whole=np.ones(len(costs), dtype=np.bool_))
     if found is None:
-        hint = "Invariants and parents cannot all be kept here; the measurements are in the ledger."
-        raise UnavailableError("no table satisfies the invariants of this place", where="rounding", hint=hint)
+        return None
     near = np.rint(found)
     change = (near[:size] + near[size : 2 * size] - near[2 * size : 3 * size]).reshape(children, cells)
     amounts = near[3 * size :].reshape(-1, 2).sum(axis=1)
@@ -210,24 +264,27 @@ def _signs(count: int) -> Floats:
     return np.concatenate([np.ones(2 * count), -np.ones(count)])
 
 
-class _Rows:
+class Rows:
     """Rows of a sparse matrix with their bounds; `impossible` where an empty row cannot hold."""
 
     def __init__(self) -> None:
         self._columns: list[Integers] = []
         self._values: list[Floats] = []
-        self._low: list[float] = []
-        self._high: list[float] = []
+        self._counts: list[Integers] = []
+        self._low: list[Floats] = []
+        self._high: list[Floats] = []
         self.impossible = False
 
     def block(self, rows: Integers, columns: Integers, values: Floats, right: Floats) -> None:
         """For each number r that occurs in `rows`, in order: Σ of its entries = right[r]."""
         order = np.argsort(rows, kind="stable")
-        used, first = np.unique(rows[order], return_index=True)
-        self._columns += np.split(columns[order], first[1:]) if len(used) else []
-        self._values += np.split(values[order], first[1:]) if len(used) else []
-        self._low += right[used].tolist()
-        self._high += right[used].tolist()
+        counts = np.bincount(rows, minlength=len(right))
+        used = counts > 0
+        self._columns.append(columns[order])
+        self._values.append(values[order])
+        self._counts.append(counts[used])
+        self._low.append(right[used])
+        self._high.append(right[used])
 
     def add(self, columns: Integers, low: float, high: float, values: Floats | None = None) -> None:
         """low ≤ Σ columns ≤ high."""
@@ -236,12 +293,15 @@ class _Rows:
             return
         self._columns.append(columns)
         self._values.append(np.ones(len(columns)) if values is None else values)
-        self._low.append(low)
-        self._high.append(high)
+        self._counts.append(np.array([len(columns)]))
+        self._low.append(np.array([low]))
+        self._high.append(np.array([high]))
 
     def arrays(self) -> tuple[Integers, Integers, Floats, Floats, Floats]:
         """starts, columns, values, low, high."""
-        starts = np.cumsum([0, *(len(each) for each in self._columns)])
-        columns = np.concatenate(self._columns) if self._columns else np.zeros(0, dtype=np.int64)
-        values = np.concatenate(self._values) if self._values else np.zeros(0)
-        return starts, columns, values, np.array(self._low, dtype=float), np.array(self._high, dtype=float)
+        if not self._columns:
+            none = np.zeros(0)
+            return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), none, none, none
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(self._counts))])
+        low, high = (np.concatenate(each).astype(np.float64) for each in (self._low, self._high))
+        return starts, np.concatenate(self._columns), np.concatenate(self._values), low, high

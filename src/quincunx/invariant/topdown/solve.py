@@ -11,13 +11,16 @@ from typing import Final
 
 import numpy as np
 
+from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.estimate import Estimate
+from quincunx.invariant.topdown.families import Families
 from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, rows, slabs
-from quincunx.invariant.topdown.rounding import Solver, rounded
+from quincunx.invariant.topdown.rounding import Rounded, Row, Solver, Ways, rounded
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers
+from quincunx.invariant.topdown.together import MOST, leaf_cells, together
 
 # Numbers in one batch of families: large enough for arrays to pay, small enough to share among cores and caches.
 _BATCH: Final = 1 << 16
@@ -27,13 +30,17 @@ _BATCH: Final = 1 << 16
 class Solved:
     """tables: whole tables of every level. steps: the most steps of a fit at each level. programs, fractional, wide:
     rounding programs, variables among them that were not whole, and families in which cells moved further than
-    rounding. repairs: (bound, amount) of every curator's bound that could not be kept."""
+    rounding. joint: subtrees that were solved as a whole, because their parents could not be divided; unproved: those
+    among them of which it is not proved that nothing is nearer. repairs: (bound, amount) of every curator's bound that
+    could not be kept."""
 
     tables: tuple[Integers, ...]
     steps: tuple[int, ...]
     programs: int
     fractional: int
     wide: int
+    joint: int
+    unproved: int
     repairs: tuple[tuple[str, float], ...]
 
 
@@ -44,31 +51,42 @@ def solve(
     limits: Sequence[Sequence[Limit]],
     *,
     totals: Mapping[int, Floats] | None = None,
+    ways: Ways | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     cores: int | None = None,
 ) -> Solved:
-    """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held.
+    """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held. ways: weighted
+    sums that the nodes of the first level keep.
 
     The batches do not depend on the number of cores, so neither does the result.
     """
     local = threading.local()
     tables: list[Integers] = []
-    steps, programs, fractional, wide, repairs = [], 0, 0, 0, []
+    whole = _Whole(basis, geography, targets, limits)
+    steps, programs, fractional, wide = [], 0, 0, 0
+    repairs: list[tuple[str, float]] = []
     with ThreadPoolExecutor(max_workers=cores or os.cpu_count() or 1) as pool:
         for level in range(geography.depth):
             work = _Level(basis, geography, targets[level], limits[level], level, tables[-1] if tables else None, local)
-            work.totals = (totals or {}).get(level)
+            work.totals, work.decided = (totals or {}).get(level), whole.decided[level]
+            work.ways = ways if level == 0 else None
             made = np.empty((geography.nodes(level), basis.schema.cells), dtype=np.int64)
+            tables.append(made)
             most, done = 0, 0
+            undivided: list[int] = []
             for first, last, part in pool.map(work.batch, work.batches()):
                 made[first:last] = part.tables
                 most, programs = max(most, part.steps), programs + part.programs
                 fractional, wide = fractional + part.fractional, wide + part.wide
                 repairs += part.repairs
+                undivided += part.undivided
                 done += last - first
                 if progress is not None:
                     progress(geography.names[level], done, geography.nodes(level))
-            tables.append(made)
+            for family in undivided:
+                whole.mend(level, family, tables)
+            for node, table in whole.decided[level].items():
+                made[node] = table
             steps.append(most)
     return Solved(
         tables=tuple(tables),
@@ -76,7 +94,9 @@ def solve(
         programs=programs,
         fractional=fractional,
         wide=wide,
-        repairs=tuple(repairs),
+        joint=whole.joint,
+        unproved=whole.unproved,
+        repairs=(*repairs, *whole.repairs),
     )
 
 
@@ -88,6 +108,67 @@ class _Part:
     fractional: int
     wide: int
     repairs: list[tuple[str, float]]
+    undivided: list[int]
+
+
+class _Whole:
+    """Subtrees that are solved as a whole. decided: by level, tables of nodes below them."""
+
+    def __init__(
+        self, basis: Basis, geography: Geography, targets: Sequence[Estimate], limits: Sequence[Sequence[Limit]]
+    ) -> None:
+        self._basis, self._geography, self._targets, self._limits = basis, geography, targets, limits
+        self.decided: list[dict[int, Integers]] = [{} for _ in range(geography.depth)]
+        self.joint, self.unproved = 0, 0
+        self.repairs: list[tuple[str, float]] = []
+        self._solver: Solver | None = None
+
+    def mend(self, level: int, family: int, tables: list[Integers]) -> None:
+        """Solve the smallest subtree around a family of `level` that can be solved, and put its tables in place.
+
+        A family of siblings is named by its parent, which cannot be divided; so it and its own siblings are made anew
+        with all that is below them, under the table of their parent; if there are none, one generation higher.
+        """
+        geography, schema = self._geography, self._basis.schema
+        first = int(geography.starts[level][family]) if level else family
+        if first in self.decided[level]:
+            return
+        self._solver = self._solver or Solver()
+        top, node = max(level - 1, 0), family
+        while True:
+            parent = int(geography.parents[top][node]) if top else -1
+            starts = np.append(geography.starts[top], geography.nodes(top))
+            nodes = (int(starts[parent]), int(starts[parent + 1])) if top else (node, node + 1)
+            if leaf_cells(schema, geography, top, *nodes) > MOST:
+                what = (
+                    "the invariants cannot be kept by dividing this place, and it is too large to be solved as a whole"
+                )
+                hint = f"At most {MOST:,} cells of leaves. The measurements are in the ledger; nothing is lost."
+                where = f"{geography.names[top]} {geography.codes[top][node]}"
+                raise UnavailableError(what, where=where, hint=hint)
+            found = together(
+                self._solver,
+                schema,
+                geography,
+                self._limits,
+                top=top,
+                nodes=nodes,
+                totals=tables[top - 1][parent] if top else None,
+                targets=[self._basis.tables(each.value) for each in self._targets[top:]],
+            )
+            if found is not None:
+                break
+            if not top:
+                hint = "They contradict each other. The measurements are in the ledger; nothing is lost."
+                where = f"{geography.names[0]} {geography.codes[0][node]}"
+                raise UnavailableError("no table satisfies the invariants of this place", where=where, hint=hint)
+            top, node = top - 1, parent
+        self.joint, self.unproved = self.joint + 1, self.unproved + (not found.nearest)
+        self.repairs += found.relaxed
+        for depth, (begin, part) in enumerate(zip(found.first, found.tables, strict=True)):
+            self.decided[top + depth].update({begin + place: table for place, table in enumerate(part)})
+            if top + depth <= level:
+                tables[top + depth][begin : begin + len(part)] = part
 
 
 class _Level:
@@ -104,6 +185,8 @@ class _Level:
         self.basis, self.geography, self.target, self.limits = basis, geography, target, limits
         self.level, self.above, self.local = level, above, local
         self.totals: Floats | None = None
+        self.decided: dict[int, Integers] = {}
+        self.ways: Ways | None = None
         # Each node of the first level is a family of its own.
         count = geography.nodes(level)
         starts = np.arange(count) if above is None else geography.starts[level]
@@ -130,6 +213,7 @@ class _Level:
         held = slabs(self.basis, self.limits, first, last) + self._held(
             first, last, totals, ends[slice(*families)] - first
         )
+        weighed = [each.part(first, last) for each in self.ways.common] if self.ways is not None else []
         fitted = fit(
             self.basis,
             value=self.target.value[first:last],
@@ -137,40 +221,60 @@ class _Level:
             totals=None if totals is None else totals.astype(np.float64),
             starts=ends[families[0] : families[1]] - first,
             mask=~schema.empty,
-            slabs=held,
+            slabs=[*held, *weighed],
             # Rounding makes bounds exact; a thousandth of a person before it is enough.
-            tolerance=1e-3 if held else 1e-6,
+            tolerance=1e-3 if held or weighed else 1e-6,
         )
         if not hasattr(self.local, "solver"):
             self.local.solver = Solver()
-        found, fractional, wide = np.empty_like(fitted.tables, dtype=np.int64), 0, 0
+        found, fractional, wide = np.zeros_like(fitted.tables, dtype=np.int64), 0, 0
         repairs: list[tuple[str, float]] = []
+        undivided: list[int] = []
         for number, family in enumerate(range(*families)):
             low, high = int(ends[family]) - first, int(ends[family + 1]) - first
-            made = rounded(
-                self.local.solver,
+            if first + low in self.decided:
+                continue
+            made = self._rounded(
                 fitted.tables[low:high],
                 None if totals is None else totals[number],
                 rows(schema, self.limits, first + low, first + high, self.geography.codes[self.level]),
-                mask=~schema.empty,
+                first + low,
             )
+            if made is None:
+                undivided.append(family)
+                continue
             found[low:high] = made.tables
             fractional, wide = fractional + made.fractional, wide + made.wide
             repairs += made.relaxed
         programs = families[1] - families[0]
         part = _Part(
-            tables=found, steps=fitted.steps, programs=programs, fractional=fractional, wide=wide, repairs=repairs
+            tables=found,
+            steps=fitted.steps,
+            programs=programs,
+            fractional=fractional,
+            wide=wide,
+            repairs=repairs,
+            undivided=undivided,
         )
         return first, last, part
+
+    def _rounded(self, tables: Floats, totals: Integers | None, limited: list[Row], place: int) -> Rounded | None:
+        mask = ~self.basis.schema.empty
+        if self.ways is None:
+            return rounded(self.local.solver, tables, totals, limited, mask=mask)
+        extra = [[each.row(place) for each in way] for way in self.ways.either]
+        found = [rounded(self.local.solver, tables, totals, [*limited, *each], mask=mask) for each in extra]
+        made = [each for each in found if each is not None]
+        return min(made, key=lambda each: float(np.abs(each.tables - tables).sum()), default=None)
 
     def _held(self, first: int, last: int, above: Integers | None, starts: Integers) -> list[Slab]:
         """The first pass: totals that are not negative and add up, nearest to the noisy ones; then they are held."""
         if self.totals is None or above is None:
             return []
         noisy = self.totals[first:last]
-        owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, last - first)))
+        families = Families.of(starts, last - first)
         wanted = above.sum(axis=1, keepdims=True).astype(np.float64)
-        fixed = np.maximum(noisy - simplex_shift(noisy, wanted, starts, owner)[owner], 0.0)
+        fixed = np.maximum(noisy - families.spread(simplex_shift(noisy, wanted, families)), 0.0)
         total = self.basis.schema.query(TOTAL)
         groups = self.basis.schema.groups(total)
         return [Slab(groups=groups, low=fixed, high=fixed, diagonal=self.basis.weights(total))]

@@ -14,19 +14,23 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.errors import ParameterError, SpecificationError
+from quincunx.errors import DataError, ParameterError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown import budget
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.budget import Invariant, Line
+from quincunx.invariant.topdown.declared import check_word, columns_of, key_of
 from quincunx.invariant.topdown.estimate import Estimate, downward, upward
 from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Measured, keep
-from quincunx.invariant.topdown.limits import Limit, carried, check_nested
+from quincunx.invariant.topdown.limits import Limit, branching, carried, crossing
 from quincunx.invariant.topdown.measure import evidence
+from quincunx.invariant.topdown.outputs import named
 from quincunx.invariant.topdown.people import check_columns
+from quincunx.invariant.topdown.rounding import Solver, Ways
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
+from quincunx.invariant.topdown.together import MOST, leaf_cells, together
 from quincunx.ledger import Ledger
 from quincunx.numbers import positive, probability
 from quincunx.spec import Specification
@@ -76,8 +80,9 @@ class TopDown:
     further published facts, name → text, that belong to the scope; columns: further columns of the domain, for several
     releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or
     "level". spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
-    "households" (with their key, household) under a unit of one person. confidence: of the intervals. Every argument
-    is checked before anything is spent.
+    "households" (with their key, household) under a unit of one person. confidence: of the intervals. outputs: names
+    of files, by what they hold. universe: where a release has several tables, the name of this one, with which the
+    names of its facts begin. Every argument is checked before anything is spent.
     """
 
     __slots__ = (
@@ -93,6 +98,7 @@ class TopDown:
         "key",
         "ledger",
         "limits",
+        "outputs",
         "passes",
         "public",
         "records",
@@ -100,6 +106,7 @@ class TopDown:
         "source",
         "specification",
         "spine",
+        "universe",
         "version",
     )
 
@@ -131,19 +138,22 @@ class TopDown:
         records: str = "people",
         household: str | None = None,
         confidence: object = Fraction(9, 10),
+        outputs: Mapping[str, str] | None = None,
+        universe: str = "",
     ) -> None:
-        _word(estimate, _MODES, "estimate")
-        _word(spine, ("given", "optimised"), "spine")
-        _word(passes, ("one", "total first"), "passes")
+        check_word(estimate, _MODES, "estimate")
+        check_word(spine, ("given", "optimised"), "spine")
+        check_word(passes, ("one", "total first"), "passes")
         if passes != "one" and estimate != "level":
             hint = 'Take estimate = "level"; whole subtrees are estimated in one pass.'
             raise ParameterError(
                 "passes belong to the published algorithm", where="passes", got=repr(passes), hint=hint
             )
-        _word(records, ("people", "households"), "records")
+        check_word(records, ("people", "households"), "records")
         self.confidence = probability(confidence, "confidence")
         if not 0 < self.confidence < 1:
             raise ParameterError("must be between 0 and 1, both excluded", where="confidence", got=str(confidence)[:40])
+        self.outputs, self.universe = named(outputs or {}), universe
         self.dataset, self.version, self.ledger = dataset, version, ledger
         self.estimate, self.spine, self.passes, self.records = estimate, spine, passes, records
         self.bounds = tuple(bounds)
@@ -154,7 +164,7 @@ class TopDown:
             self.geography = read_geography(Path(geography), levels or {})
         self.basis = Basis.of(self.schema)
         self.key, self.counts = (
-            _key(unit, counts, records, household, [self.geography.column, *self.schema.names]),
+            key_of(unit, counts, records, household, [self.geography.column, *self.schema.names]),
             counts,
         )
         self.source = source if isinstance(source, np.ndarray) else Path(source)
@@ -175,22 +185,22 @@ class TopDown:
                 what = f"level {self.geography.names[level]} would be measured by more than {_MOST:,} numbers"
                 raise ParameterError(what, where="shares", got=f"{size:,}", hint="Measure fewer queries there.")
         self.limits = tuple(bound_files.read(bound, self.schema, self.geography) for bound in bounds)
-        named = {self._name(each): self._words(each) for each in self.invariants}
-        named |= {bound_files.name(each): bound_files.words(each) for each in bounds if each.provenance == "invariant"}
-        clash = [name for name in facts or {} if name in named and named[name] != (facts or {})[name]]
+        exact = {self._name(each): self._words(each) for each in self.invariants}
+        exact |= {self._prefix + bound_files.name(each): bound_files.words(each) for each in self._confidential()}
+        clash = [name for name in facts or {} if name in exact and exact[name] != (facts or {})[name]]
         if clash:
             raise ParameterError("a fact has the name of an invariant", where="facts", got=repr(clash[0]))
-        scope = {**(facts or {}), **named}
+        scope = {**(facts or {}), **exact}
         self.specification = Specification(
-            domain=Tables(columns=_columns(self.geography, self.schema, unit, self.key, columns)),
+            domain=Tables(columns=columns_of(self.geography, self.schema, unit, self.key, columns)),
             scope=Invariants(scope) if scope else Everything(),
             unit=unit,
             standard=ZCDP(),
             intensity=spend if intensity is None else intensity,
         )
-        check_nested(self.schema, [*self.exact_limits(None), *self.limits])
+        self._check_crossing()
         if not self.invariants:
-            carried(self.schema, self.geography, self.limits)
+            self.check_limits(())
         self.public = self._identity()
         check_columns(self.source, self.schema, self.geography, [n for n in (self.key, counts) if n is not None])
 
@@ -227,23 +237,31 @@ class TopDown:
             others = [other for other in self.invariants if other != each]
             free = budget.determined(self.schema, each.level, each.query, others)
             found[self._name(each)] = "0" if free else "∞"
-        kept = {bound_files.name(each): "∞" for each in self.bounds if each.provenance == "invariant"}
-        return found | kept
+        return found | {self._prefix + bound_files.name(each): "∞" for each in self._confidential()}
 
     def measure(self) -> Measured:
         """The noisy answers and the invariants: from the ledger, or drawn now, once, and kept there first."""
         if not isinstance(self.ledger, Ledger):
             with Ledger.open(self.ledger) as ledger:
-                return keep(self, ledger)
-        return keep(self, self.ledger)
+                return keep([self], ledger)[0]
+        return keep([self], self.ledger)[0]
 
     def run(self, *, progress: Progress | None = None, cores: int | None = None) -> Release:
         """Measure, estimate, and make whole tables. An interrupted run goes on where the ledger stands, for nothing."""
         measured = self.measure()
         return self.computed(measured, progress=progress, cores=cores)
 
-    def computed(self, measured: Measured, *, progress: Progress | None = None, cores: int | None = None) -> Release:
-        """Tables and estimates from measurements: post-processing, which costs nothing however often it runs."""
+    def computed(
+        self,
+        measured: Measured,
+        *,
+        progress: Progress | None = None,
+        cores: int | None = None,
+        more: Sequence[Limit] = (),
+        ways: Ways | None = None,
+    ) -> Release:
+        """Tables and estimates from measurements: post-processing, which costs nothing however often it runs. more:
+        further limits. ways: weighted sums that the first level keeps."""
         geography = self.geography
         own = [self._evidence(level, measured) for level in range(geography.depth)]
         best = upward(own, geography)
@@ -255,8 +273,8 @@ class TopDown:
                 targets, totals = self._after_totals(own, measured)
             if self.spine == "optimised":
                 targets = upward(targets, geography, only_children=True)
-        limits = carried(self.schema, geography, [*self.exact_limits(measured.facts), *self.limits])
-        solved = solve(self.basis, geography, targets, limits, totals=totals, progress=progress, cores=cores)
+        limits = carried(self.schema, geography, [*self.exact_limits(measured.facts), *self.limits, *more])
+        solved = solve(self.basis, geography, targets, limits, totals=totals, ways=ways, progress=progress, cores=cores)
         return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(downward(best, geography)))
 
     def _evidence(self, level: int, measured: Measured, without: str | None = None) -> Estimate:
@@ -308,13 +326,45 @@ class TopDown:
     def _invariant(self, level: str, query: str) -> Invariant:
         return Invariant(level=self.geography.level(level, "invariants"), query=self.schema.query(query, "invariants"))
 
+    @property
+    def _prefix(self) -> str:
+        return f"{self.universe}: " if self.universe else ""
+
+    def _confidential(self) -> list[bound_files.Bound]:
+        """The bounds that were read from the confidential file."""
+        return [each for each in self.bounds if each.provenance == "invariant"]
+
     def _name(self, invariant: Invariant) -> str:
-        return f"{invariant.query.name} by {self.geography.names[invariant.level]}"
+        return f"{self._prefix}{invariant.query.name} by {self.geography.names[invariant.level]}"
 
     def _words(self, invariant: Invariant) -> str:
         by = [part for part in invariant.query.parts if part is not None]
         more = f" by {' and '.join(by)}" if by else ""
         return f"number of {self.records} in each {self.geography.names[invariant.level]}{more}"
+
+    def check_limits(self, facts: Sequence[tuple[Invariant, Integers]]) -> list[list[Limit]]:
+        """The limits of every level, from invariants and files of bounds. Raises where no table can keep them; where
+        that does not show from sums, by looking for one, if the places and cells are few enough."""
+        limits = carried(self.schema, self.geography, [*self.exact_limits(facts), *self.limits])
+        if any(branching(self.schema, each) for each in limits[1:]):
+            solver = Solver()
+            for root in range(self.geography.nodes(0)):
+                size = leaf_cells(self.schema, self.geography, 0, root, root + 1)
+                one = {"top": 0, "nodes": (root, root + 1), "totals": None, "targets": None}
+                if size <= MOST and together(solver, self.schema, self.geography, limits, **one) is None:  # type: ignore[arg-type]
+                    what = f"no table keeps these invariants and bounds in {self.geography.codes[0][root]}"
+                    raise DataError(what, where="bounds", hint="They contradict each other; nothing was spent.")
+        return limits
+
+    def _check_crossing(self) -> None:
+        """Invariants that cross need whole subtrees solved, which has a limit."""
+        pair = crossing(self.schema, [*self.exact_limits(None), *self.limits])
+        last = self.geography.depth - 1
+        size = self.geography.nodes(last) * int((~self.schema.empty).sum())
+        if pair is not None and size > MOST:
+            what = f"{pair[0].name} and {pair[1].name} cross: tables that keep both are sought in one program"
+            hint = f"That does up to {MOST:,} cells of all leaves. Take queries of which one is a margin of the other."
+            raise ParameterError(what, where="invariants", got=f"{size:,}", hint=hint)
 
     def exact_limits(self, facts: Sequence[tuple[Invariant, Integers]] | None) -> list[Limit]:
         """The invariants as limits; without their values only the queries matter."""
@@ -332,34 +382,3 @@ class TopDown:
             )
             for each, values in pairs
         ]
-
-
-def _word(value: object, known: tuple[str, ...], where: str) -> None:
-    if value not in known:
-        raise ParameterError(
-            "unknown word", where=where, got=repr(value)[:40], hint=f"Choose among {', '.join(known)}."
-        )
-
-
-def _key(unit: object, counts: str | None, records: str, household: str | None, taken: Sequence[str]) -> str | None:
-    if type(unit) is not Replace or unit.per is not None or unit.group != 1:
-        hint = 'Write unit.Replace(key="person_id"): one person replaced.'
-        raise SpecificationError("TopDown protects one person replaced", where="unit", got=repr(unit)[:80], hint=hint)
-    if (household is not None) != (records == "households"):
-        hint = 'Write records = "households" with household = "household_id".'
-        raise ParameterError("households need their key", where="household", got=repr(household), hint=hint)
-    if counts is not None and (unit.key is not None or household is not None):
-        hint = "With counts there is no key: you vouch that one person is one count."
-        raise ParameterError("a key and counts exclude each other", where="counts", got=repr(counts), hint=hint)
-    if counts is not None and counts in taken:
-        raise ParameterError("the column of counts has another part already", where="counts", got=repr(counts))
-    return unit.key if household is None else household
-
-
-def _columns(
-    geography: Geography, schema: Schema, unit: Replace, key: str | None, more: Sequence[str]
-) -> dict[str, str]:
-    """The columns of the domain, by name, so that releases of one dataset can state one domain. A column of counts is
-    none of them: the dataset is its people, one record each, however the file writes them down."""
-    names = [unit.key, key, geography.column, *schema.names, *more]
-    return dict.fromkeys(sorted({name for name in names if name is not None}), "text")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,51 +17,54 @@ from quincunx import noise
 from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
+from quincunx.invariant.topdown.outputs import BUDGET, SPECIFICATION, SUMMARY
+from quincunx.invariant.topdown.pair import Pair, PairRelease
 from quincunx.invariant.topdown.schema import TOTAL, Query
 from quincunx.invariant.topdown.topdown import Release, TopDown
 from quincunx.numbers import ball, float_above, normal_quantile, precision
+from quincunx.release.whole import write_whole
 
 if TYPE_CHECKING:
     from quincunx.invariant.topdown.rerun import Spread
 
-_MICRODATA: Final = "microdata.parquet"
+
+Makers = dict[str, Callable[[Path], None]]
 
 
-def check_folder(folder: Path) -> None:
-    """Make the folder, before anything is spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{secrets.token_hex(8)}.tmp"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        hint = "Check the path and who may write there; nothing was spent."
-        got = type(error).__name__
-        raise UnavailableError("the folder cannot be written", where=str(folder), got=got, hint=hint) from None
-
-
-def write(release: Release, folder: Path) -> list[Path]:
+def write(release: Release | PairRelease, folder: Path) -> list[Path]:
     """All files of a release; running again writes the same numbers, for nothing."""
-    planned = release.topdown
-    half = half_width(planned.confidence)
-    made = {
-        _MICRODATA: lambda path: _microdata(path, release),
-        "measurements.parquet": lambda path: _measurements(path, release),
-        "estimates.parquet": lambda path: _estimates(path, release, half),
-        "budget.csv": lambda path: _text(path, budget_text(planned)),
-        "specification.json": lambda path: _text(path, _json(specification(planned))),
-        "summary.json": lambda path: _text(path, _json(summary(release))),
+    made: Makers = {}
+    for each in _halves(release):
+        made |= _data(each)
+    planned = release.pair if isinstance(release, PairRelease) else release.topdown
+    made |= {
+        BUDGET: lambda path: _text(path, budget_text(planned)),
+        SPECIFICATION: lambda path: _text(path, _json(specification(planned))),
+        SUMMARY: lambda path: _text(path, _json(summary(release))),
     }
     found = []
     try:
         for name, make in made.items():
-            _whole(folder / name, make)
+            write_whole(folder / name, make)
             found.append(folder / name)
     except OSError as error:
         hint = "The measurements are in the ledger: make room and run again, for nothing."
         got = type(error).__name__
         raise UnavailableError("a file cannot be written", where=str(folder), got=got, hint=hint) from None
     return found
+
+
+def _halves(release: Release | PairRelease) -> tuple[Release, ...]:
+    return (release.people, release.households) if isinstance(release, PairRelease) else (release,)
+
+
+def _data(release: Release) -> Makers:
+    names, half = release.topdown.outputs, half_width(release.topdown.confidence)
+    return {
+        names["microdata"]: lambda path: _microdata(path, release),
+        names["measurements"]: lambda path: _measurements(path, release),
+        names["estimates"]: lambda path: _estimates(path, release, half),
+    }
 
 
 def half_width(confidence: Fraction) -> float:
@@ -101,30 +101,47 @@ def budget_rows(planned: TopDown) -> Iterator[dict[str, str]]:
         }
 
 
-def budget_text(planned: TopDown) -> str:
-    """The budget as CSV; shares and ρ exact."""
+def budget_text(planned: TopDown | Pair) -> str:
+    """The budget as CSV; shares and ρ exact. With two tables a column says which."""
     out = StringIO(newline="")
-    rows = list(budget_rows(planned))
+    if isinstance(planned, Pair):
+        rows = [{"table": half.universe, **row} for half in planned.halves for row in budget_rows(half)]
+    else:
+        rows = list(budget_rows(planned))
     writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
 
 
-def specification(planned: TopDown) -> dict[str, Any]:
+def specification(planned: TopDown | Pair) -> dict[str, Any]:
     """The guarantee in both forms, and what a smaller scope would cost."""
+    halves = planned.halves if isinstance(planned, Pair) else (planned,)
     return {
         "rho": str(planned.rho),
         "registered": planned.specification.to_dict(),
         "metric": planned.metric.to_dict(),
         "without": planned.without,
         "words": planned.metric.describe(),
-        "vouched": "One count is one person." if planned.counts is not None else "",
+        "vouched": "One count is one person." if any(each.counts is not None for each in halves) else "",
     }
 
 
-def summary(release: Release) -> dict[str, Any]:
-    """What was made, how, and under which head."""
+def summary(release: Release | PairRelease) -> dict[str, Any]:
+    """What was made, how, and under which head; of two tables, of each, and in how many places they disagree."""
+    if isinstance(release, PairRelease):
+        tables = {each.topdown.universe: summary(each) for each in _halves(release)}
+        first, rho = release.people, release.pair.rho
+        return {
+            "dataset": first.topdown.dataset,
+            "version": first.topdown.version,
+            "head": first.measured.head,
+            "rho": str(rho),
+            "rho_decimal": f"{float(rho):.6g}",
+            "injected": first.measured.injected,
+            "broken": release.broken,
+            "tables": tables,
+        }
     planned, solved = release.topdown, release.solved
     return {
         "dataset": planned.dataset,
@@ -145,9 +162,15 @@ def summary(release: Release) -> dict[str, Any]:
             {"name": bound_files.name(each), "provenance": each.provenance, "sha256": bound_files.digest(each)}
             for each in planned.bounds
         ],
-        "rounding": {"programs": solved.programs, "fractional": solved.fractional, "wide": solved.wide},
+        "rounding": {
+            "programs": solved.programs,
+            "fractional": solved.fractional,
+            "wide": solved.wide,
+            "joint": solved.joint,
+            "unproved": solved.unproved,
+        },
         "repairs": [{"bound": name, "amount": amount} for name, amount in solved.repairs],
-        "people": int(release.tables[-1].sum()),
+        planned.records: int(release.tables[-1].sum()),
     }
 
 
@@ -157,17 +180,6 @@ def _json(value: object) -> str:
 
 def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
-
-
-def _whole(path: Path, make: Callable[[Path], None]) -> None:
-    """Write beside the file, then take its place in one step."""
-    fresh = path.with_name(f".{secrets.token_hex(8)}.{path.name}")
-    try:
-        make(fresh)
-        os.replace(fresh, path)
-    finally:
-        with suppress(FileNotFoundError):
-            fresh.unlink()
 
 
 def _copied(path: Path, query: str, tables: dict[str, dict[str, Any]]) -> None:
@@ -286,8 +298,9 @@ def write_intervals(release: Release, spreads: Sequence[Spread], folder: Path) -
         low = np.maximum(np.ceil(value - each.half), 0)
         parts.append((level, query, {"value": value, "low": low, "high": np.floor(value + each.half)}))
     columns = {"value": "n.value", "low": "n.low::BIGINT", "high": "n.high::BIGINT"}
-    _whole(folder / "intervals.parquet", lambda path: _numbers(path, release, parts, columns))
-    return folder / "intervals.parquet"
+    file = folder / planned.outputs["intervals"]
+    write_whole(file, lambda path: _numbers(path, release, parts, columns))
+    return file
 
 
 def _quoted(name: str) -> str:
