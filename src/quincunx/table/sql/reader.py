@@ -14,7 +14,7 @@ from quincunx.errors import QueryError, RefusalError
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Key, Ordering, Output, Query
 from quincunx.table.schema import Schema
-from quincunx.table.sql import allow, constants, keys, limits
+from quincunx.table.sql import allow, constants, derived, keys, limits
 from quincunx.table.sql.groups import Groups
 from quincunx.table.sql.keys import Evaluate
 from quincunx.table.sql.place import Text
@@ -27,18 +27,20 @@ SUFFIXES: Final = ("_low", "_high", "_se")
 _Item = TypeVar("_Item")
 
 
-def read(text: str, schema: Schema, evaluate: Evaluate | None = None) -> Query:
+def read(text: str, schema: Schema, evaluate: Evaluate | None = None, *, derive: bool = True) -> Query:
     """The typed plan of a question.
 
     evaluate: computes expressions on public values, so that expressions of columns with declared keys have public keys
-    too; without it they are unknown. Raises QueryError where the question cannot be understood and RefusalError where
-    it asks for what cannot be released; both show the place. No private row is read.
+    too; without it they are unknown. derive: whether keys whose values follow from declared facts are public; they were
+    not always, and what was paid for then is found in a ledger without it. Raises QueryError where the question cannot
+    be understood and RefusalError where it asks for what cannot be released; both show the place. No private row is
+    read.
     """
     words = limits.split(text)
     try:
         select = _parse(words)
         allow.check(select, words)
-        return _query(select, Reading(text=words, schema=schema), evaluate)
+        return _query(select, Reading(text=words, schema=schema), evaluate, derive)
     except RecursionError:
         # Only a caller that is itself deep in its stack comes here: nesting was bounded before parsing.
         raise RefusalError("the question is nested too deeply", hint="Ask a smaller question.") from None
@@ -72,13 +74,15 @@ def _grammar(error: SqlglotError, text: Text) -> QueryError:
     return wrong.at(text.sql, stopped.start, stopped.end + 1)
 
 
-def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None) -> Query:
+def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None, derive: bool) -> Query:
     text = reading.text
     rows = reading.source(select, {})
     group = select.args.get("group")
     if not select.expressions or (group and not group.expressions):
         raise text.mistake(select, "SELECT and GROUP BY need something to follow", hint="Write SELECT COUNT(*) FROM ….")
     grouping = _keys(group.expressions if group else [], select, reading, rows, evaluate)
+    if derive:
+        grouping = derived.completed(grouping, rows, evaluate)
     groups = Groups(reading=reading, rows=rows, keys=grouping)
     outputs = tuple(_output(node, groups) for node in select.expressions)
     _check_names(outputs, select, text)

@@ -203,4 +203,4 @@ def _column(schema: ColumnSchema) -> Column:
         low = None if low is None else Fraction(math.ceil(low))
         high = None if high is None else Fraction(math.floor(high))
         step = Fraction(1) if step is None else step
-    return Column(name=schema.name, type=schema.type, low=low, high=high, step=step)
+    return Column(name=schema.name, type=schema.type, nullable=schema.nullable, low=low, high=high, step=step)
