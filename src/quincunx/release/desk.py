@@ -162,20 +162,24 @@ class Desk:
         before = self._selected(text, spend=spend, delta=delta, within=within)
         if before is not None:
             return before
-        program = self.program(text)
+        program, other = self.program(text), None
+        if isinstance(self.standard, Approximate) and delta is not None and program.selection is None:
+            other = self.program(text, 2)
         wanted = asking.spend_of(
-            program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta
+            program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta, other=other
         )
         used = Fraction(0) if delta is None else delta_parameter(delta)
         settled = self.books.settled(wanted, used, self.analyst, share=share)
         if settled.changed and self.books.look() is not None:
             # What a ledger holds from before amounts were rounded, or had a smallest size, is replayed as it is.
             with suppress(ParameterError):
-                before = self.at_price(text, asking.priced(program, self.standard, wanted, used))
+                before = self.at_price(text, asking.priced(program, self.standard, wanted, used, other))
                 if self.books.paid(before.question):
                     return before
         self.books.registration.check_size(settled.spend)
-        return self.at_price(text, asking.priced(program, self.standard, settled.spend, settled.delta), settled.notes)
+        priced = asking.priced(program, self.standard, settled.spend, settled.delta, other)
+        unused = ("No δ was used: it would not lower the error.",) if used and not priced.delta else ()
+        return self.at_price(text, priced, (*settled.notes, *unused))
 
     def _selected(self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None) -> Ask | None:
         """The question as it was when keys that follow from facts were selected privately, if it was paid for then."""
