@@ -13,11 +13,13 @@ from __future__ import annotations
 import json
 import sys
 from datetime import date, timedelta
+from fractions import Fraction
 from typing import Any, Final
 
 import pandas as pd
 
 from quincunx.release import Session
+from quincunx.release.asking import priced
 from quincunx.spec.period import Per
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
@@ -88,6 +90,13 @@ TEXTS: Final[tuple[tuple[str, str, str, str | None], ...]] = (
     ("people", "ε", "SELECT COUNT(*) AS n FROM visits WHERE region LIKE 'n%' AND LENGTH(town) > 2", None),
     ("people", "ε", "SELECT ward, COUNT(town) AS n FROM visits GROUP BY ward", None),
 )
+# What means something else since keys that follow from declared facts are public: PAID holds what it meant before.
+DERIVED: Final[tuple[tuple[str, str, str, str | None], ...]] = (
+    ("people", "ρ", "SELECT age, COUNT(*) AS n FROM visits GROUP BY age", None),
+    ("people", "ρ", "SELECT age // 10 AS decade, COUNT(*) AS n FROM visits GROUP BY 1", None),
+    ("people", "ρ", "SELECT MONTH(day) AS month, COUNT(*) AS n FROM visits GROUP BY 1", None),
+    ("rows", "ε, δ", "SELECT FLOOR(cost / 5) AS five, AVG(age) AS m FROM visits GROUP BY 1", None),
+)
 INVARIANT: Final = {"wards": "SELECT ward, COUNT(*) AS n FROM visits WHERE age > 17 GROUP BY ward"}
 
 
@@ -126,10 +135,14 @@ def session(unit: str, standard: str, ledger: str, frame: pd.DataFrame | None = 
     )
 
 
-def key(unit: str, standard: str, text: str, delta: str | None) -> str:
-    """The key under which a ledger knows the question."""
+def key(unit: str, standard: str, text: str, delta: str | None, *, selected: bool = False) -> str:
+    """The key under which a ledger knows the question. selected: as when keys that follow from facts were unknown."""
     with session(unit, standard, ":memory:", visits().iloc[:0]) as asked:
-        return asked._desk.ask(text, spend="1/2", delta=delta, within=None).question.key
+        desk = asked._desk
+        if not selected:
+            return desk.ask(text, spend="1/2", delta=delta, within=None).question.key
+        program = desk.program(text, derive=False)
+        return desk.at_price(text, priced(program, desk.standard, Fraction(1, 2), delta or 0)).question.key
 
 
 def name(question: tuple[str, str, str, str | None]) -> str:
@@ -139,7 +152,8 @@ def name(question: tuple[str, str, str, str | None]) -> str:
 
 def main() -> None:
     if sys.argv[1] == "keys":
-        keys = {name(each): key(*each) for each in PAID + TEXTS}
+        keys = {name(each): key(*each, selected=True) for each in PAID + TEXTS}
+        keys |= {name(each): key(*each) for each in DERIVED}
         print(json.dumps(keys, ensure_ascii=False, indent=1))
         return
     for unit, standard, text, delta in PAID:

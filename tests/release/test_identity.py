@@ -76,6 +76,8 @@ def changed(**columns: Any) -> dict[str, Table]:
         {"tables": changed(cost={"bounds": (0, 100), "step": "0.1"})},
         {"tables": changed(region={"keys": ["north", "south"]})},
         {"tables": changed(region={"keys": list(reversed(REGIONS))})},
+        {"tables": changed(note={"null": False})},
+        {"tables": changed(day={"bounds": ("2024-01-01", "2024-06-01")})},
         {"unit": AddRemove(key="person_id", group=2)},
     ],
     ids=str,

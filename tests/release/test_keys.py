@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from quincunx.errors import ParameterError
 from quincunx.ledger import Ledger
 from quincunx.table import expression, measure, plan, schema
-from tests.release.questions import PAID, TEXTS, key, name, session, visits
+from tests.release.questions import DERIVED, PAID, TEXTS, key, name, session, visits
 from tests.release.world import NoEngine
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -19,13 +20,32 @@ HEAD = "95:53dc03e7a82b98f0f160e1be8b493050"
 
 
 def test_the_golden_file_is_about_these_questions() -> None:
-    assert list(GOLDEN) == [name(each) for each in PAID + TEXTS]
+    assert list(GOLDEN) == [name(each) for each in PAID + TEXTS + DERIVED]
     assert len(set(GOLDEN.values())) == len(GOLDEN) >= 40
 
 
 @pytest.mark.parametrize("question", PAID + TEXTS, ids=name)
 def test_the_key_is_the_golden_one(question: tuple[str, str, str, str | None]) -> None:
+    assert key(*question, selected=True) == GOLDEN[name(question)]
+
+
+@pytest.mark.parametrize("question", DERIVED, ids=name)
+def test_what_means_something_new_has_a_key_of_its_own(question: tuple[str, str, str, str | None]) -> None:
     assert key(*question) == GOLDEN[name(question)]
+
+
+def test_a_question_means_what_it_meant_unless_its_keys_follow_from_facts() -> None:
+    """The rule changes the meaning of these alone: their keys were unknown, and are public."""
+    new = {text for _, _, text, delta in PAID if (delta is not None and "GROUP BY age" in text) or "decade" in text}
+    for question in PAID + TEXTS:
+        if question[2] not in new:
+            assert key(*question) == GOLDEN[name(question)], question
+        elif question[1] == "ε, δ":
+            # Now δ is for the noise.
+            assert key(*question) != GOLDEN[name(question)]
+        else:
+            with pytest.raises(ParameterError, match="this question uses no δ"):
+                key(*question)
 
 
 def test_a_ledger_written_before_there_were_tags_is_replayed_for_nothing(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Pricing: shares add up exactly, noise fits its share, δ is stated where it is used, draws show only kept keys."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -241,3 +241,56 @@ def test_a_batch_with_unknown_keys_pays_for_them() -> None:
     assert total.epsilon("1e-6") <= 1
     with pytest.raises(PrivacyError):
         price_batch(plans, [Fraction(1), Fraction(1)], Fraction(1), Fraction(0))
+
+
+class TestOneQuestionUnderDelta:
+    """δ that is stated for public keys: used if it lowers the error, charged if it is used."""
+
+    # Coarse, so that curves are short.
+    ACROSS = tuple(
+        replace(program(norm, squared), measures=(measure(norm, squared, fraction=2),))
+        for norm, squared in ((1, 3600), (2, 60))
+    )
+
+    def test_gaussian_noise_where_people_are_in_many_groups(self) -> None:
+        one, other = self.ACROSS
+        priced = price(one, Approximate("1e-6"), 1, "1e-7", other)
+        assert isinstance(priced.noise[0], Gaussian)
+        assert (priced.spend, priced.delta, priced.program) == (1, Fraction(1, 10**7), other)
+        assert priced.noise[0].variance < price(one, Approximate("1e-6"), 1).noise[0].variance / 4
+
+    @pytest.mark.parametrize(("epsilon", "delta"), [("1/10", "1e-9"), (1, "1e-6"), (4, "1e-3")])
+    def test_the_curve_of_the_whole_question_holds_and_is_used_up(self, epsilon: object, delta: str) -> None:
+        one, other = program(1, 3600, 400), program(2, 60, 20)
+        priced = price(one, Approximate("1e-2"), epsilon, delta, other)
+        reached = priced.loss.delta(Fraction(str(epsilon)))
+        # Nine bisections: the noise is within half a percent of the best, which is a few percent of δ.
+        assert 0.5 * float(delta) < reached <= Fraction(delta)
+
+    def test_delta_that_buys_nothing_is_not_used(self) -> None:
+        one, other = program(1, 1), program(2, 1)
+        priced = price(one, Approximate("1e-6"), 1, "1e-9", other)
+        assert priced == price(one, Approximate("1e-6"), 1)
+        assert priced.delta == 0
+        assert isinstance(priced.noise[0], DiscreteLaplace)
+
+    def test_a_curve_above_its_delta_is_not_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        one, other = self.ACROSS
+        whole = price_batch
+        monkeypatch.setattr(
+            pricing, "price_batch", lambda plans, weights, epsilon, delta: whole(plans, weights, 2 * epsilon, delta)
+        )
+        with pytest.raises(VerificationError):
+            price(one, Approximate("1e-6"), 1, "1e-7", other)
+
+    def test_without_another_plan_delta_is_refused_as_ever(self) -> None:
+        for standard in (Pure(), ZCDP(delta="1e-6"), Approximate("1e-6")):
+            with pytest.raises(ParameterError, match="this question uses no δ"):
+                price(program(1, 1), standard, 1, "1e-9")
+
+    def test_half_widths_are_reached_by_the_noise_that_is_drawn(self) -> None:
+        one, other = self.ACROSS
+        spend = spend_for(one, Approximate("1e-6"), {0: 100}, "0.95", "1e-7", other)
+        noise = price(one, Approximate("1e-6"), spend, "1e-7", other)
+        assert noise.noise[0].error(Fraction(1, 20)) * other.measures[0].unit <= 100
+        assert spend < spend_for(one, Approximate("1e-6"), {0: 100}, "0.95")

@@ -422,3 +422,70 @@ def test_the_first_question_in_a_ledger_is_said_aloud(tmp_path: Path) -> None:
         assert said not in later.sql(question, spend="1/50").notes
     with session(ledger=tmp_path / "leger.db") as mistyped:
         assert said in mistyped.sql(question, spend="1/50").notes
+
+
+class TestDeltaOfPublicKeys:
+    QUESTION = "SELECT region, COUNT(DISTINCT person_id) AS n FROM visits GROUP BY region"
+    MANY = "SELECT age, COUNT(*) AS n FROM visits GROUP BY age"
+
+    def test_it_is_charged_where_it_lowers_the_error(self) -> None:
+        limits = tables(rows=40, per_group=1)
+        with session(tables=limits, standard=Approximate(delta="1e-5"), intensity=10) as asked:
+            plain = asked.error(self.MANY, spend=1)[0].se
+            (error,) = asked.error(self.MANY, spend=1, delta="1e-6")
+            assert error.se is not None
+            assert plain is not None
+            assert error.se < plain / 1.5
+            answer = asked.sql(self.MANY, spend=1, delta="1e-6")
+            assert (answer.spent, answer.delta) == (1, Fraction(1, 10**6))
+            assert answer.remaining_delta == Fraction(9, 10**6)
+            assert "Gaussian" in answer.mechanisms[0]
+            assert float(answer.loss.delta(1)) <= 1e-6
+            assert asked.sql(self.MANY, spend=1, delta="1e-6").spent == 0
+
+    def test_it_is_not_charged_where_it_does_not(self) -> None:
+        with session(standard=Approximate(delta="1e-5"), intensity=10) as asked:
+            answer = asked.sql(self.QUESTION, spend=1, delta="1e-6")
+            assert (answer.spent, answer.delta) == (1, 0)
+            assert "No δ was used: it would not lower the error." in answer.notes
+            # It is the question without δ, which was paid for.
+            assert asked.sql(self.QUESTION, spend=1).spent == 0
+
+
+class TestNotNull:
+    def test_count_and_mean_share_where_the_column_is_declared_not_null(self) -> None:
+        question = "SELECT COUNT(*) AS n, AVG(age) AS m FROM visits"
+        frame = visits()
+        declared = {"age": {"bounds": (0, 110), "null": False}}
+        with session() as apart:
+            explained = apart.explain(question)
+            assert len(explained.measures) == 3
+            assert explained.sharing == (
+                "Fewer numbers would be measured if age were declared not NULL (null = false).",
+            )
+            assert explained.sharing[0] in str(explained)
+        given = {"visits": Table(frame, limits={"rows": 10}, columns=declared)}
+        with session(tables=given) as together:
+            explained = together.explain(question)
+            assert len(explained.measures) == 2
+            assert explained.sharing == ()
+            assert "Rows without age are left out." in explained.biases
+
+    def test_a_row_without_the_value_is_counted_nowhere(self) -> None:
+        frame = visits().astype({"age": "Int64"})
+        frame.loc[frame.index[:60], "age"] = None
+        exact = {}
+        for null in (True, False):
+            given = {"visits": Table(frame, limits={"rows": 40}, columns={"age": {"bounds": (0, 110), "null": null}})}
+            with session(tables=given) as asked:
+                programs = [
+                    asked._desk.program(f"SELECT {each} AS n FROM visits") for each in ("COUNT(*)", "COUNT(day)")
+                ]
+                exact[null] = [int(asked._desk.engine.run(each).measures[0][0]) >> 20 for each in programs]
+        assert exact == {True: [217, 217], False: [157, 157]}
+
+    def test_expressions_of_it_share_too(self) -> None:
+        question = "SELECT COUNT(*) AS n, AVG(age * age) - AVG(age) * AVG(age) AS v FROM visits"
+        with session() as asked:
+            assert len(asked.explain(question).measures) == 5
+            assert len(asked.explain(question).sharing) == 1

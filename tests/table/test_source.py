@@ -339,3 +339,46 @@ def test_a_frame_needs_no_pyarrow() -> None:
     """
     found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
     assert found.stdout.strip() == "done", found.stderr[-2000:]
+
+
+def dated(bounds: Any, kind: str = "date", **more: Any) -> Any:
+    frame = pd.DataFrame({"p": [1], "d": pd.Series(["2024-01-01"], dtype="datetime64[us]")})
+    table = Table(frame, columns={"d": {"type": kind, "bounds": bounds, **more}})
+    return schema({"t": table}, AddRemove(key="p")).tables["t"].column("d")
+
+
+def test_dates_have_bounds() -> None:
+    assert dated(("2024-01-01", "2024-02-29")).span == (date(2024, 1, 1), date(2024, 2, 29))
+    assert dated((date(2024, 1, 1), date(2024, 1, 1))).span == (date(2024, 1, 1), date(2024, 1, 1))
+    # A last day without a time of day is in it to its end.
+    ends = (datetime(2024, 1, 1), datetime(2024, 2, 29, 23, 59, 59, 999999))
+    assert dated(("2024-01-01", "2024-02-29"), "timestamp").span == ends
+    assert dated((date(2024, 1, 1), date(2024, 2, 29)), "timestamp").span == ends
+    moments = (datetime(2024, 1, 1, 8), datetime(2024, 2, 29))
+    assert dated(("2024-01-01 08:00:00", "2024-02-29 00:00:00"), "timestamp").span == moments
+
+
+@pytest.mark.parametrize(
+    ("bounds", "kind", "words"),
+    [
+        (("2024-02-29", "2024-01-01"), "date", "reversed"),
+        (("2024-02-30", "2024-03-01"), "date", "a bound is no date"),
+        (("2024-01-01 10:00", "2024-03-01"), "date", "a bound is no date"),
+        ((0, "2024-03-01"), "timestamp", "a bound is no timestamp"),
+        (("2024-01-01",), "date", "expected two"),
+        ((0, 5), "date", "the bounds of dates are dates"),
+        (("2024-01-01", "2024-03-01"), "integer", "only dates have dates as bounds"),
+        ((0, 5), "text", "only numbers have bounds"),
+    ],
+)
+def test_bounds_that_are_no_dates(bounds: Any, kind: str, words: str) -> None:
+    with pytest.raises(errors.DataError, match=words) as caught:
+        dated(bounds, kind)
+    assert caught.value.hint
+
+
+def test_a_column_is_declared_not_null() -> None:
+    assert dated(None).nullable
+    assert not dated(None, null=False).nullable
+    with pytest.raises(errors.DataError, match="expected true or false"):
+        dated(None, null="no")

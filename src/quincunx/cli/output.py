@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import wraps
@@ -18,6 +19,16 @@ from quincunx.errors import ParameterError, QuincunxError
 P = ParamSpec("P")
 # What a shell says of a command that was ended by Ctrl-C: 128 and the signal's number.
 INTERRUPTED: Final = 130
+
+# What hints say in Python → how a command says it.
+_SPOKEN: Final = (
+    (re.compile(r'within=\{"(\w+)": ([^}]*)\}'), r"--within \1=\2"),
+    (re.compile(r'\b(spend|delta|analyst)="([^"]*)"'), r"--\1 \2"),
+    (re.compile(r"\bLeave (spend|delta|within|analyst) out\b"), r"Leave --\1 out"),
+    (re.compile(r"\bgive a spend\b"), "give --spend"),
+    (re.compile(r"(, )?\banswer\.frame\b"), r"\1as --csv prints it"),
+    (re.compile(r'unit\.Replace\(key="…"\)'), 'unit = "replace" in the plan'),
+)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for programs.")]
 
@@ -61,10 +72,17 @@ def made(folder: str | Path) -> Path:
     return Path(folder)
 
 
+def spoken(hint: str) -> str:
+    """A hint as it is typed on the command line: delta="1e-9" is --delta 1e-9, answer.frame is what --csv prints."""
+    for pattern, typed in _SPOKEN:
+        hint = pattern.sub(typed, hint)
+    return hint
+
+
 def fail(error: QuincunxError, *, as_json: bool) -> NoReturn:
     """Say what is wrong, on stderr, and leave with the error's exit code."""
     if as_json:
-        parts = {"what": error.what, "where": error.where, "got": error.got, "hint": error.hint}
+        parts = {"what": error.what, "where": error.where, "got": error.got, "hint": spoken(error.hint)}
         said = {key: value for key, value in parts.items() if value}
         shown = {"error": type(error).__name__, **said, **error.details}
         typer.echo(json.dumps(shown, ensure_ascii=False), err=True)
@@ -72,7 +90,7 @@ def fail(error: QuincunxError, *, as_json: bool) -> NoReturn:
         where = f"{error.where}: " if error.where else ""
         typer.echo(f"error: {where}{error.what}" + (f"; got {error.got}" if error.got else ""), err=True)
         if error.hint:
-            typer.echo(f"hint: {error.hint}", err=True)
+            typer.echo(f"hint: {spoken(error.hint)}", err=True)
     raise typer.Exit(error.exit_code)
 
 

@@ -75,6 +75,7 @@ def spend_of(
     within: Mapping[str, object] | None,
     confidence: Fraction,
     delta: object,
+    other: Program | None = None,
 ) -> Fraction:
     """What a question spends: as stated, or for half-widths of named outputs; exactly one of the two is given."""
     if (spend is None) == (within is None):
@@ -82,15 +83,18 @@ def spend_of(
         hint = 'Write spend="0.05", or within={"n": 25} for a half-width.'
         raise ParameterError("a question says what it spends, or how wide its intervals may be", got=got, hint=hint)
     if within is not None:
-        return spend_for(program, standard, indices(program, within), confidence, 0 if delta is None else delta)
+        used = 0 if delta is None else delta
+        return spend_for(program, standard, indices(program, within), confidence, used, other)
     return positive(spend, "spend")
 
 
-def priced(program: Program, standard: Budgeted, spend: Fraction, delta: object) -> Priced:
+def priced(
+    program: Program, standard: Budgeted, spend: Fraction, delta: object, other: Program | None = None
+) -> Priced:
     """The noise for a spend, if it can be drawn and told of: before anything is paid."""
     try:
-        found = price(program, standard, spend, delta)
-        noises(program, found.noise)
+        found = price(program, standard, spend, delta, other)
+        noises(found.program, found.noise)
         return found
     except OverflowError:
         hint = "The noise would be too large to be worked out."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -204,12 +204,24 @@ def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction],
     """All entries as one (ε, δ), which the ledger can keep; what it holds from before is replayed as it is."""
     epsilon, shared = sum(spends, _ZERO), any(entry.share is not None for entry in entries)
     settled = desk.books.settled(epsilon, delta, desk.analyst, share=shared)
-    if settled.changed and desk.books.look() is not None:
-        before = _composed(desk, entries, spends, epsilon, delta)
+    earlier = []
+    if desk.books.look() is not None:
+        earlier = [(epsilon, delta, True)] if settled.changed else []
+        if _differ(desk, entries):
+            earlier += [(epsilon, delta, False), (settled.spend, settled.delta, False)]
+    for amount, used, derive in dict.fromkeys(earlier):
+        before = _composed(desk, entries, spends, amount, used, derive=derive)
         if before.whole is not None and desk.books.paid(before.whole):
             return before
     desk.books.registration.check_size(settled.spend)
     return _composed(desk, entries, spends, settled.spend, settled.delta, settled.notes)
+
+
+def _differ(desk: Desk, entries: Sequence[ReleaseEntry]) -> bool:
+    """Whether a key follows from declared facts that was selected privately before there was such a rule."""
+    with suppress(QuincunxError):
+        return any(desk.program(entry.sql, 1, derive=False) != desk.program(entry.sql, 1) for entry in entries)
+    return False
 
 
 def _composed(
@@ -219,14 +231,16 @@ def _composed(
     epsilon: Fraction,
     delta: Fraction,
     notes: tuple[str, ...] = (),
+    *,
+    derive: bool = True,
 ) -> _Planned:
     """All entries by their composed curve, with the kind of noise that errs less."""
-    known = (tuple(entry.sql for entry in entries), tuple(spends), epsilon, delta)
+    known = (tuple(entry.sql for entry in entries), tuple(spends), epsilon, delta, derive)
     if known not in desk.batches:
         programs = []
         for entry in entries:
             with _entry_errors(entry):
-                programs.append([desk.program(entry.sql, 1), desk.program(entry.sql, 2)])
+                programs.append([desk.program(entry.sql, norm, derive=derive) for norm in (1, 2)])
                 check_tidy(programs[-1][0], entry.tidy)
         desk.batches[known] = price_batch(programs, spends, epsilon, delta)
     chosen = desk.batches[known]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from quincunx.errors import ParameterError, PrivacyError, SpecificationError
+from quincunx.errors import ParameterError, PrivacyError, QuincunxError, SpecificationError
 from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
 from quincunx.numbers import delta_parameter, probability
@@ -147,29 +147,58 @@ class Desk:
         if self._engine is not None:
             self._engine.close()
 
-    def program(self, text: str, norm: Literal[1, 2] | None = None) -> Program:
-        """The plan of a question, for the standard's own noise or for another norm."""
-        query = reader.read(text, self.schema, evaluate)
+    def program(self, text: str, norm: Literal[1, 2] | None = None, *, derive: bool = True) -> Program:
+        """The plan of a question, for the standard's own noise or for another norm.
+
+        derive: whether keys that follow from declared facts are public, which they were not always.
+        """
+        query = reader.read(text, self.schema, evaluate, derive=derive)
         return plan(query, self.schema, asking.norm_of(self.standard) if norm is None else norm)
 
     def ask(
         self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None, share: bool = False
     ) -> Ask:
         """The question with its noise. share: the spend is a share of a budget, and is not rounded up."""
-        program = self.program(text)
+        before = self._selected(text, spend=spend, delta=delta, within=within)
+        if before is not None:
+            return before
+        program, other = self.program(text), None
+        if isinstance(self.standard, Approximate) and delta is not None and program.selection is None:
+            other = self.program(text, 2)
         wanted = asking.spend_of(
-            program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta
+            program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta, other=other
         )
         used = Fraction(0) if delta is None else delta_parameter(delta)
         settled = self.books.settled(wanted, used, self.analyst, share=share)
         if settled.changed and self.books.look() is not None:
             # What a ledger holds from before amounts were rounded, or had a smallest size, is replayed as it is.
             with suppress(ParameterError):
-                before = self.at_price(text, asking.priced(program, self.standard, wanted, used))
+                before = self.at_price(text, asking.priced(program, self.standard, wanted, used, other))
                 if self.books.paid(before.question):
                     return before
         self.books.registration.check_size(settled.spend)
-        return self.at_price(text, asking.priced(program, self.standard, settled.spend, settled.delta), settled.notes)
+        priced = asking.priced(program, self.standard, settled.spend, settled.delta, other)
+        unused = ("No δ was used: it would not lower the error.",) if used and not priced.delta else ()
+        return self.at_price(text, priced, (*settled.notes, *unused))
+
+    def _selected(self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None) -> Ask | None:
+        """The question as it was when keys that follow from facts were selected privately, if it was paid for then."""
+        if delta is None or self.books.look() is None:
+            return None
+        with suppress(QuincunxError):
+            program = self.program(text, derive=False)
+            if program.selection is None or self.program(text).selection is not None:
+                return None
+            wanted = asking.spend_of(
+                program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta
+            )
+            used = delta_parameter(delta)
+            kept = self.books.settled(wanted, used, self.analyst)
+            for amount, share in ((wanted, used), (kept.spend, kept.delta)):
+                ask = self.at_price(text, asking.priced(program, self.standard, amount, share))
+                if self.books.paid(ask.question):
+                    return ask
+        return None
 
     def at_price(self, text: str, priced: Priced, notes: tuple[str, ...] = ()) -> Ask:
         """The question with noise that is given; refused where it would reach the ends of the lattice."""

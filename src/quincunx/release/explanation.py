@@ -14,9 +14,10 @@ from quincunx.numbers import float_above
 from quincunx.release.amounts import charge_text, exact_text, percent
 from quincunx.release.interval import half_width, of_mean, standard_error
 from quincunx.release.pricing import Priced
-from quincunx.release.words import measure_words, noise_words, number_text, selection_words
+from quincunx.release.words import measure_words, noise_words, number_text, selection_words, sharing_words
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
+from quincunx.table.plan import Key
 
 GROUP_SIZE: Final = 1000
 
@@ -66,8 +67,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A planned question. engine_sql: the statement that the engine would run. Without a spend there is no cost, no
-    noise and no error.
+    """A planned question. sharing: which declarations would leave fewer numbers to measure. engine_sql: the statement
+    that the engine would run. Without a spend there is no cost, no noise and no error.
     """
 
     sql: str
@@ -81,6 +82,7 @@ class Explanation:
     errors: tuple[OutputError, ...]
     cost: Cost | None
     biases: tuple[str, ...]
+    sharing: tuple[str, ...]
     engine_sql: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,6 +99,7 @@ class Explanation:
             "errors": [error.to_dict() for error in self.errors],
             "cost": None if self.cost is None else self.cost.to_dict(),
             "biases": list(self.biases),
+            "sharing": list(self.sharing),
             "engine_sql": self.engine_sql,
         }
 
@@ -117,7 +120,7 @@ class Explanation:
             lines.append("cost: say what you would spend, and the errors follow")
         else:
             lines.append(_cost_line(self.cost))
-        return [*lines, *self.biases, "No private row was read."]
+        return [*lines, *self.sharing, *self.biases, "No private row was read."]
 
     def __str__(self) -> str:
         return "\n".join([*self.lines(), "", self.engine_sql])
@@ -145,9 +148,13 @@ def key_words(program: Program) -> tuple[str, ...]:
     return tuple(
         f"{key.name}: unknown, selected privately"
         if key.values is None
-        else f"{key.name}: {len(key.values):,} public keys, all of them shown"
+        else f"{key.name}: {len(key.values):,} public keys{_from_facts(key)}, all of them shown"
         for key in program.query.keys
     )
+
+
+def _from_facts(key: Key) -> str:
+    return " that follow from what is declared" if key.complete else ""
 
 
 def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
@@ -161,6 +168,7 @@ def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
         "selection": selection_words(priced) if priced else "",
         "noise": noise,
         "biases": program.biases,
+        "sharing": sharing_words(program),
     }
 
 

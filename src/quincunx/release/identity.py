@@ -18,7 +18,7 @@ from quincunx.release.pricing import Noise, Priced, Selector
 from quincunx.release.stored import law_name
 from quincunx.table.canonical import Json, node, number, part, value
 from quincunx.table.measure import Program, columns_read
-from quincunx.table.schema import Schema, TableSchema
+from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 from quincunx.table.source import Table
 
 # Raised when planning or drawing changes its meaning, so that an old answer is never taken for a new question.
@@ -51,7 +51,7 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
         "plan": _text(plan),
         "table": table.name,
         "limits": _text(table.limits.canonical()),
-        "bounds": _text({column.name: _pair(column.bounds) for column in table.columns}),
+        "bounds": _text({column.name: _ends(column) for column in table.columns}),
         "types": _text({column.name: [column.type, number(column.step)] for column in table.columns}),
         "keys": _text([None if key.values is None else [value(each) for each in key.values] for key in query.keys]),
         "public": public,
@@ -69,12 +69,17 @@ def fact(program: Program, schema: Schema, public: str) -> dict[str, object]:
 def _read(program: Program, schema: Schema, table: TableSchema) -> dict[str, object]:
     """How the columns are scanned whose scan has a tag of its own; nothing for the others, whose keys are older.
 
-    text/2: a text that is not of the table's encoding, or longer than declared, is NULL.
+    text/2: a text that is not of the table's encoding, or longer than declared, is NULL. present/1: a row without a
+    value in one of these columns is dropped. span/1: dates and moments are moved between these.
     """
     used = columns_read(program) | {name.lower() for name in schema.unit.columns}
     texts = [column for column in table.columns if column.type == "text" and column.name.lower() in used]
     tags: Json = {column.name: ["text/2", column.length, table.encoding] for column in texts}
-    return {"read": _text(tags)} if texts else {}
+    found: dict[str, object] = {"read": _text(tags)} if texts else {}
+    if table.required:
+        found["present"] = _text(["present/1", [column.name for column in table.required]])
+    spans: Json = {c.name: ["span/1", _ends(c)] for c in table.columns if c.span is not None and c.name.lower() in used}
+    return found | ({"spans": _text(spans)} if spans else {})
 
 
 def public_digest(tables: Mapping[str, Table]) -> str:
@@ -93,8 +98,10 @@ def _parameter(given: Noise | Fraction | int | None) -> Json:
     return value(given) if given is None or isinstance(given, Fraction | int) else _mechanism(given)
 
 
-def _pair(bounds: tuple[Fraction, Fraction] | None) -> Json:
-    return None if bounds is None else [number(end) for end in bounds]
+def _ends(column: ColumnSchema) -> Json:
+    if column.span is not None:
+        return [value(end) for end in column.span]
+    return None if column.bounds is None else [number(end) for end in column.bounds]
 
 
 def _text(written: Json) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Protocol, TypeAlias
 
@@ -65,7 +65,7 @@ class Noisy:
 class Priced:
     """A planned question with its noise: one mechanism for each measure, in the measure's lattice units.
 
-    spend: in the standard's additive parameter, ε or ρ. delta: the δ that the selection of keys uses, 0 without.
+    spend: in the standard's additive parameter, ε or ρ. delta: the δ that the selection of keys or the noise uses.
     """
 
     program: Program
@@ -98,11 +98,17 @@ class Priced:
         return Noisy(keys=tuple(keys[place] for place in order), measures=tuple(noisy))
 
 
-def price(program: Program, standard: Budgeted, spend: object, delta: object = 0) -> Priced:
+def price(
+    program: Program, standard: Budgeted, spend: object, delta: object = 0, other: Program | None = None
+) -> Priced:
     """The noise that `spend` (ε or ρ) and `delta` buy for the program, verified against the certified loss.
 
-    δ is stated exactly where keys are unknown, and only within a standard that has one.
+    δ is stated exactly where keys are unknown, and only within a standard that has one. other: under (ε, δ), the same
+    question planned for Gaussian noise; then a δ may be stated where keys are public, and is used if it lowers the
+    error.
     """
+    if other is not None and delta and program.selection is None:
+        return _by_curve(program, other, standard, positive(spend, "spend"), positive(delta, "delta"))
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
     parts = len(program.measures) + (program.selection is not None)
     each = total / parts
@@ -111,6 +117,20 @@ def price(program: Program, standard: Budgeted, spend: object, delta: object = 0
     return _verified(
         Priced(program=program, standard=standard, spend=total, delta=share, noise=noise, selection=selection)
     )
+
+
+def _by_curve(program: Program, other: Program, standard: Budgeted, epsilon: Fraction, delta: Fraction) -> Priced:
+    """One question by the curve of its own loss: Laplace or Gaussian noise, whichever errs less.
+
+    Where δ buys nothing it is the plain question, which uses none.
+    """
+    (priced,) = price_batch([[program, other]], [Fraction(1)], epsilon, delta)
+    plain = price(program, standard, epsilon)
+    if _log_error([plain]) <= _log_error([priced]):
+        return plain
+    if Fraction(priced.loss.delta(epsilon)) > delta:
+        raise VerificationError("the certified loss exceeds the spend, so nothing was asked", where="price")
+    return replace(priced, delta=delta)
 
 
 def price_batch(
@@ -134,7 +154,12 @@ def price_batch(
 
 
 def spend_for(
-    program: Program, standard: Budgeted, within: Mapping[int, object], confidence: object, delta: object = 0
+    program: Program,
+    standard: Budgeted,
+    within: Mapping[int, object],
+    confidence: object,
+    delta: object = 0,
+    other: Program | None = None,
 ) -> Fraction:
     """The smallest spend, to 4 digits, at which the statistics numbered in `within` have these half-widths.
 
@@ -148,9 +173,9 @@ def spend_for(
             raise ParameterError("half-widths can be asked of counts and sums", where="within", got="a mean", hint=hint)
 
     def enough(spend: Fraction) -> bool:
-        noise = price(program, standard, spend, delta).noise
+        priced = price(program, standard, spend, delta, other)
         return all(
-            Fraction(noise[at].error(risk)) * program.measures[at].unit <= width
+            Fraction(priced.noise[at].error(risk)) * priced.program.measures[at].unit <= width
             for index, width in wanted.items()
             for at in (program.statistics[index].numerator,)
         )
@@ -225,7 +250,7 @@ def _stated_delta(program: Program, standard: Budgeted, delta: object) -> Fracti
     allowed = Fraction(0) if isinstance(standard, Pure) else standard.delta
     if program.selection is None:
         if share:
-            hint = "Leave delta out: the groups of this question are public."
+            hint = "Leave delta out: the groups of this question are public, and its noise is private without."
             raise ParameterError("this question uses no δ", where="delta", got=str(share)[:40], hint=hint)
         return share
     if not allowed:

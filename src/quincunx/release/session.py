@@ -128,7 +128,8 @@ class Session:
     ) -> Answer:
         """Ask, pay and answer. A question that was asked before costs nothing and gets its stored answer.
 
-        spend: in the standard's parameter, or within: {output: half-width}. delta: where keys are unknown. tidy:
+        spend: in the standard's parameter, or within: {output: half-width}. delta: where keys are unknown; under (ε, δ)
+        also where they are public: then noise is Laplace or Gaussian, and δ is charged if it lowers the error. tidy:
         "non-negative", "integer".
         """
         desk, wanted = self._desk, read_tidy(tidy)

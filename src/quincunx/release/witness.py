@@ -1,6 +1,6 @@
 """A person whom no invariant counts, made up from the declarations: rows are tried, and no data are read.
 
-Candidates are values at and around everything that the invariants compare with, and NULL, which every column may hold.
+Candidates are values at and around everything that the invariants compare with, and NULL where a column may hold it.
 What is found is a proof; that nothing is found is one only where the invariants compare columns with constants.
 """
 
@@ -194,14 +194,16 @@ def _chunks(rows: Iterator[tuple[Value, ...]]) -> Iterator[list[tuple[Value, ...
 
 def _candidates(column: ColumnSchema, literals: Sequence[Value], *, owner: bool) -> list[Value]:
     """Values of the column's type at and around everything that the invariants compare with; NULL first."""
-    near: list[Value] = [] if owner else [None]
+    near: list[Value] = [] if owner or not column.nullable else [None]
     near += _AROUND[column.type](literals, column)
     listed = [] if column.keys is None else [key for key in column.keys[:4] if key is not None]
     kept = [value for value in dict.fromkeys([*near, *listed]) if _possible(value, column)]
-    return kept[:_CANDIDATES] or [None]
+    return kept[:_CANDIDATES] or list(column.span or [None])
 
 
 def _possible(value: Value, column: ColumnSchema) -> bool:
+    if column.span is not None and isinstance(value, date):
+        return column.span[0] <= value <= column.span[1]
     if column.bounds is None or not isinstance(value, int | Fraction):
         return True
     return column.bounds[0] <= value <= column.bounds[1]
@@ -225,6 +227,7 @@ def _texts(literals: Sequence[Value], _: ColumnSchema) -> list[Value]:
 
 def _moments(literals: Sequence[Value], column: ColumnSchema) -> list[Value]:
     written = [each for each in literals if isinstance(each, date)] + [date(1900, 1, 1), date(2000, 2, 29)]
+    written += column.span or ()
     days = [each + timedelta(days=move) for each in written for move in (0, 1, -1)]
     if column.type == "date":
         return [each.date() if isinstance(each, datetime) else each for each in days]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import isqrt, sqrt
 from typing import Any, Final
@@ -10,8 +11,9 @@ from typing import Any, Final
 from quincunx.numbers.exact import float_text
 from quincunx.release.pricing import Noise, Priced
 from quincunx.release.stored import law_name
-from quincunx.table.expression import Measured
+from quincunx.table.expression import Call, Column, Expression, Measured
 from quincunx.table.measure import Measure, Program
+from quincunx.table.operators import apply, cast
 
 # stored name → how it is called, its symbol, and its size in lattice units
 _LAWS: Final[Mapping[str, tuple[str, str, Callable[[Any], float]]]] = {
@@ -58,6 +60,33 @@ def selection_words(priced: Priced) -> str:
         return ""
     most = "one group" if selection.groups == 1 else f"{selection.groups} groups"
     return f"groups are shown where enough people are in them; a person votes for at most {most}"
+
+
+def sharing_words(program: Program) -> tuple[str, ...]:
+    """Which counts would be one, and leave more of the spend to each number, if columns were declared not NULL."""
+    counts = [measure for measure in program.measures if measure.counts and measure.vector.kind == "rows"]
+    found: dict[str, None] = {}
+    for measure in counts:
+        alike = [each for each in counts if each is not measure and each.where == measure.where]
+        if measure.argument is None or not alike or surely(measure.argument).nullable:
+            continue
+        names = dict.fromkeys(part.name for part in measure.argument.walk() if isinstance(part, Column))
+        missing = " and ".join(names)
+        found[f"Fewer numbers would be measured if {missing} were declared not NULL (null = false)."] = None
+    return tuple(found)
+
+
+def surely(expression: Expression) -> Expression:
+    """The expression as it would be typed if none of its columns could be NULL."""
+
+    def typed(node: Expression) -> Expression:
+        if isinstance(node, Column):
+            return replace(node, nullable=False)
+        if not isinstance(node, Call):
+            return node
+        return cast(node.arguments[0], node.type) if node.operator == "cast" else apply(node.operator, *node.arguments)
+
+    return expression.rewrite(typed)
 
 
 def root_text(square: Fraction) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
@@ -16,21 +17,30 @@ from quincunx.table.expression import NUMBERS, Value
 from quincunx.table.schema import MAX_LENGTH, Limits
 
 TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
-FIELDS: Final = ("type", "bounds", "step", "keys", "length")
+FIELDS: Final = ("type", "bounds", "step", "keys", "length", "null")
 _LIMITS: Final = ("rows", "groups", "per_group")
 # More public keys than this in one column are not meant.
 MAX_KEYS: Final = 1_000_000
+# How a bound begins that is a date.
+_DATED: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_DAY: Final = len("2024-02-29")
+_DATES: Final = ("date", "timestamp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """One column's entry: each part is None where it was left out. keys: values, or "table.column" of a public one."""
+    """One column's entry: each part is None where it was left out. keys: values, or "table.column" of a public one.
+
+    span: bounds that are dates, as they were typed. null: whether NULL is a value of the column.
+    """
 
     type: str | None = None
     bounds: tuple[Fraction, Fraction] | None = None
     step: Fraction | None = None
     keys: tuple[object, ...] | str | None = None
     length: int | None = None
+    span: tuple[object, object] | None = None
+    null: bool = True
 
 
 def read_limits(given: Mapping[str, object]) -> Limits:
@@ -73,16 +83,23 @@ def is_unicode(text: str) -> bool:
 def _declaration(name: str, given: object) -> Declaration:
     where = f"columns.{name}"
     if not isinstance(given, Mapping):
-        hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …, "length": …}, each optional.'
+        hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …, "length": …, "null": …}, each optional.'
         raise DataError("expected a mapping", where=where, got=type(given).__name__, hint=hint)
     _known(given, FIELDS, where)
     kind = given.get("type")
     if kind is not None and kind not in TYPES:
         raise DataError("unknown type", where=f"{where}.type", got=repr(kind), hint=f"Choose among {', '.join(TYPES)}.")
-    step = given.get("step")
+    step, null = given.get("step"), given.get("null", True)
+    if not isinstance(null, bool):
+        hint = "Write false for a column in which a row without a value is no row, or leave it out."
+        raise DataError("expected true or false", where=f"{where}.null", got=type(null).__name__, hint=hint)
+    bounds = given.get("bounds")
+    dated = isinstance(bounds, Sequence) and any(_is_moment(end) for end in bounds)
     return Declaration(
         type=None if kind is None else str(kind),
-        bounds=_bounds(given.get("bounds"), f"{where}.bounds"),
+        bounds=None if dated else _bounds(bounds, f"{where}.bounds"),
+        span=_pair(bounds, f"{where}.bounds") if dated else None,
+        null=null,
         step=None if step is None else positive(step, f"{where}.step"),
         keys=_listed(given.get("keys"), f"{where}.keys"),
         length=_length(given.get("length"), f"{where}.length"),
@@ -102,12 +119,46 @@ def _length(given: object, where: str) -> int | None:
 def _bounds(given: object, where: str) -> tuple[Fraction, Fraction] | None:
     if given is None:
         return None
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
-        raise DataError("expected two numbers", where=where, got=type(given).__name__, hint="Write [low, high].")
-    low, high = (rational(end, where) for end in given)
+    low, high = (rational(end, where) for end in _pair(given, where))
     if low > high:
         raise DataError("the bounds are reversed", where=where, got=f"{low}, {high}", hint="Write the lower one first.")
     return low, high
+
+
+def _pair(given: object, where: str) -> tuple[object, object]:
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        raise DataError("expected two numbers", where=where, got=type(given).__name__, hint="Write [low, high].")
+    return given[0], given[1]
+
+
+def _is_moment(end: object) -> bool:
+    return isinstance(end, date) or (isinstance(end, str) and _DATED.match(end) is not None)
+
+
+def read_span(declared: Declaration, kind: str, where: str) -> tuple[date, date] | None:
+    """The first and the last date or moment of a column; a last day without a time of day is in it to its end."""
+    if declared.span is None:
+        return None
+    first, last = (_end(end, kind, where) for end in declared.span)
+    written = declared.span[1]
+    whole = len(written) == _DAY if isinstance(written, str) else not isinstance(written, datetime)
+    if isinstance(last, datetime) and whole:
+        last += timedelta(days=1, microseconds=-1)
+    if first > last:
+        got = f"{first.isoformat()}, {last.isoformat()}"
+        raise DataError("the bounds are reversed", where=where, got=got, hint="Write the earlier one first.")
+    return first, last
+
+
+def _end(end: object, kind: str, where: str) -> date:
+    try:
+        found = _READERS[kind](end, where)
+    except (InputError, TypeError, ValueError):
+        found = None
+    if not isinstance(found, date):
+        hint = f'Write two {kind}s, as in ["2024-01-01", "2024-12-31"].'
+        raise DataError(f"a bound is no {kind}", where=where, got=repr(end)[:40], hint=hint)
+    return found
 
 
 def _listed(given: object, where: str) -> tuple[object, ...] | str | None:
@@ -133,13 +184,20 @@ def _known(given: Mapping[str, object], names: Sequence[str], where: str) -> Non
 def check_numbers(name: str, kind: str, declared: Declaration) -> None:
     """Bounds and steps belong to numbers; an integer needs a whole number between its bounds."""
     where = f"columns.{name}"
+    got = f"a column of type {kind}"
+    if declared.span is not None and kind not in _DATES:
+        hint = "Write numbers, or declare a type: date or timestamp."
+        raise DataError("only dates have dates as bounds", where=where, got=got, hint=hint)
+    if kind in _DATES and declared.bounds is not None:
+        hint = 'Write ["2024-01-01", "2024-12-31"].'
+        raise DataError("the bounds of dates are dates", where=where, got="numbers", hint=hint)
     if kind not in NUMBERS and (declared.bounds is not None or declared.step is not None):
         part = "bounds" if declared.bounds is not None else "step"
         hint = f"Leave {part} out, or declare a type: integer or decimal."
-        raise DataError(f"only numbers have {part}", where=where, got=f"a column of type {kind}", hint=hint)
+        raise DataError(f"only numbers have {part}", where=where, got=got, hint=hint)
     if kind != "text" and declared.length is not None:
         hint = "Leave length out, or declare the type: text."
-        raise DataError("only texts have a length", where=where, got=f"a column of type {kind}", hint=hint)
+        raise DataError("only texts have a length", where=where, got=got, hint=hint)
     if kind == "integer" and declared.bounds is not None and ceil(declared.bounds[0]) > floor(declared.bounds[1]):
         raise DataError("no whole number lies between the bounds", where=f"{where}.bounds")
 

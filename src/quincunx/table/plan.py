@@ -65,7 +65,8 @@ class Key:
     """One expression of GROUP BY.
 
     values: the public keys, different, in the order of publication (None stands for NULL); rows with any other key
-    are dropped. None: the keys are unknown and must be selected privately.
+    are dropped. None: the keys are unknown and must be selected privately. complete: no row has any other key, because
+    the values are all that the declared facts allow.
     """
 
     tag: ClassVar[str] = "Key"
@@ -73,6 +74,7 @@ class Key:
     name: str
     expression: Expression
     values: tuple[Value, ...] | None
+    complete: bool = False
 
     def canonical(self) -> Json:
         """What names it in a ledger, its public values included."""

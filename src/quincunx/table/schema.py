@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import ClassVar, Final
 
@@ -22,8 +23,10 @@ class ColumnSchema:
     """One column as it is seen by questions.
 
     type: integer, decimal, text, date, timestamp or boolean. bounds: values are clipped to [low, high] where they are
-    read. step: the lattice on which the column's sums are taken, in the column's unit. keys: the public values, the
-    only ones that GROUP BY publishes; None: unknown. length: of texts, in bytes of UTF-8; a longer one is NULL.
+    read. span: the same for dates and timestamps, the first and the last. step: the lattice on which the column's sums
+    are taken, in the column's unit. keys: the public values, the only ones that GROUP BY publishes; None: unknown.
+    length: of texts, in bytes of UTF-8; a longer one is NULL. nullable: False where a row without a value is no row of
+    the table: it is dropped where it is read, and counted nowhere.
     """
 
     name: str
@@ -32,6 +35,8 @@ class ColumnSchema:
     step: Fraction | None = None
     keys: tuple[Value, ...] | None = None
     length: int = LENGTH
+    span: tuple[date, date] | None = None
+    nullable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,11 @@ class TableSchema:
     limits: Limits = Limits()
     public: bool = False
     encoding: str | None = None
+
+    @property
+    def required(self) -> tuple[ColumnSchema, ...]:
+        """The columns that are declared not NULL."""
+        return tuple(column for column in self.columns if not column.nullable)
 
     def column(self, name: str) -> ColumnSchema | None:
         """The column of this name; names are compared without case, as SQL does."""

@@ -20,6 +20,7 @@ from quincunx.table.declaration import (
     read_columns,
     read_keys,
     read_limits,
+    read_span,
 )
 from quincunx.table.encoding import read_encoding
 from quincunx.table.engines.connection import connect
@@ -40,8 +41,8 @@ class Table:
 
     source: a pandas or Polars frame (also lazy), an Arrow table, a DuckDB relation, or the path of a Parquet or CSV
     file. limits: how much of one person may count in a question: rows, groups, per_group. columns: name →
-    {"type", "bounds", "step", "keys", "length"}, each optional. public: anyone may read it; it has no limits. encoding:
-    of a CSV file that is not UTF-8: latin-1, windows-1252 or utf-16. Opening reads no private row.
+    {"type", "bounds", "step", "keys", "length", "null"}, each optional. public: anyone may read it; it has no limits.
+    encoding: of a CSV file that is not UTF-8: latin-1, windows-1252 or utf-16. Opening reads no private row.
     """
 
     origin: Origin
@@ -119,7 +120,18 @@ class Table:
                     where = f"{name}.columns.{column}.bounds"
                     raise DataError("no value of the column lies between the bounds", where=where, got=storage)
             length = LENGTH if each.length is None else each.length
-            found.append(ColumnSchema(name=column, type=kind, bounds=each.bounds, step=each.step, length=length))
+            span = read_span(each, kind, f"{name}.columns.{column}.bounds")
+            found.append(
+                ColumnSchema(
+                    name=column,
+                    type=kind,
+                    bounds=each.bounds,
+                    step=each.step,
+                    length=length,
+                    span=span,
+                    nullable=each.null,
+                )
+            )
         return found
 
     def values(self, name: str) -> list[Value]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +32,7 @@ VISITS = TableSchema(
         column("day", "date"),
         column("at", "timestamp"),
         column("flag", "boolean", keys=(True, False)),
+        column("seen", "date", span=(date(2024, 2, 28), date(2024, 5, 1)), nullable=False),
     ),
 )
 # The same names under other types in the source: decimals, wide integers, texts where numbers are declared.
@@ -45,7 +47,8 @@ SALES = TableSchema(
         column("note", "text"),
         column("day", "timestamp"),
         column("flag", "boolean"),
-        column("rate", "decimal", "0.1", "0.9"),
+        column("rate", "decimal", "0.1", "0.9", nullable=False),
+        column("sold", "timestamp", span=(datetime(2023, 12, 30, 12), datetime(2024, 3, 1))),
     ),
 )
 STORAGE = {

@@ -56,7 +56,7 @@ def voted(program: Program, schema: Schema, holdings: list[list[str]]) -> list[i
     """The engine's votes for each key in a world where person i holds the keys of holdings[i], and nobody else is."""
     table = schema.tables["visits"]
     rows: list[Row] = [
-        tuple({"person": str(i), "note": key}.get(column.name) for column in table.columns)
+        tuple({"person": str(i), "note": key, "seen": "2024-03-01"}.get(column.name) for column in table.columns)
         for i, keys in enumerate(holdings)
         for key in keys
     ]

@@ -53,7 +53,6 @@ def values_of(key: str) -> tuple[Value, ...] | None:
         ("CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END", ("child", "adult", "old")),
         ("CASE WHEN age < 18 THEN 'child' END", ("child", None)),
         ("CASE WHEN smoker THEN region ELSE 'other' END", ("north", "south", "other")),
-        ("CASE WHEN smoker THEN 1 ELSE 2.5 END + 0 * rating", None),
         ("CASE WHEN smoker THEN 1 ELSE 2.5 END", (Fraction(1), Fraction(5, 2))),
         ("COALESCE(region, 'none')", ("north", "south", "none")),
         ("NULLIF(region, 'north')", ("north", "south", None)),
@@ -64,12 +63,9 @@ def values_of(key: str) -> tuple[Value, ...] | None:
             tuple(f"{region}-{rating}" for rating in range(1, 6) for region in ("north", "south")),
         ),
         ("note", None),
-        ("age", None),
-        ("age // 10", None),
         ("UPPER(note)", None),
         ("CASE WHEN smoker THEN note ELSE 'x' END", None),
         ("COALESCE(note, 'x')", None),
-        ("MONTH(born)", None),
         ("rating / 2", None),
     ],
 )
@@ -107,8 +103,8 @@ def large(count: int) -> Schema:
 
 def test_too_many_groups_are_refused() -> None:
     read("SELECT COUNT(*) FROM t GROUP BY a, b, c", large(100))
-    with pytest.raises(RefusalError, match="more than 1,000,000 groups"):
-        read("SELECT COUNT(*) FROM t GROUP BY a, b, c", large(101))
+    with pytest.raises(RefusalError, match="more than 1,048,576 groups"):
+        read("SELECT COUNT(*) FROM t GROUP BY a, b, c", large(102))
 
 
 def test_too_many_combinations_are_not_evaluated() -> None:

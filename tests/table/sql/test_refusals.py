@@ -54,7 +54,7 @@ def test_there_are_many_refusals_and_each_shows_its_place_and_a_reason() -> None
     assert len(refused) >= 60
     # What to write instead follows the reason.
     for expected in refused:
-        assert re.match(r"RefusalError: [^\n]+\. [A-Z*][^\n]+\.\n", expected), expected
+        assert re.match(r"RefusalError: [^\n]+\. [A-Z*][^\n]+[.?]\n", expected), expected
 
 
 def sentences() -> Iterator[str]:
@@ -134,9 +134,11 @@ def test_suggestions_come_from_the_schema_in_its_own_spelling() -> None:
 def test_the_file_is_written_again_from_its_questions(tmp_path: Path) -> None:
     from tests.table.sql import refusals
 
-    text = refusals.written(["SELECT MIN(age)\nFROM visits", "SELECT COUNT(*) FROM visits"])
+    led = {"SELECT COUNT(*) FROM visits": ["SELECT SUM(age) FROM visits"]}
+    text = refusals.written(["SELECT MIN(age)\nFROM visits", "SELECT COUNT(*) FROM visits"], led)
     assert blocks(text)[0][0] == "SELECT MIN(age)\nFROM visits"
     assert blocks(text)[1] == ("SELECT COUNT(*) FROM visits", "accepted")
+    assert refusals.followed(text)["SELECT COUNT(*) FROM visits"] == ["SELECT SUM(age) FROM visits"]
     (tmp_path / "x").write_text(text)
 
 

@@ -25,6 +25,7 @@ CLAUSES: Final = (
     "WHERE",
     "GROUP BY column",
     "GROUP BY expression",
+    "GROUP BY derived",
     "GROUP BY ordinal",
     "GROUP BY alias",
     "HAVING",
@@ -40,6 +41,8 @@ CLAUSES: Final = (
     "table alias",
     "column aliases",
 )
+# Bounds that leave few groups, so that worlds stay small.
+_NARROW: Final = 1000
 # Only where people have a key, and the unit is the whole person.
 PEOPLE: Final = "COUNT(DISTINCT key)"
 # Every construct that generated questions use, so that a test can ask for each.
@@ -194,12 +197,30 @@ class _Maker:
         listed = [column.name for column in self.grammar.columns if column.keys is not None]
         unlisted = [column.name for column in self.grammar.columns if column.keys is None]
         prefix = self.grammar.qualifier
+        derived = self._derived_keys(prefix)
+        if derived and self.wants("GROUP BY derived", 0.3):
+            return self.source.choice(derived)
         if self.wants("GROUP BY expression", 0.3):
             return self._key_expression(listed, prefix)
         self.grammar.note("GROUP BY column")
         if listed and (self.tidy or self.source.random() < 0.6):
             return prefix + self.source.choice(listed)
         return prefix + self.source.choice(unlisted or listed)
+
+    def _derived_keys(self, prefix: str) -> list[str]:
+        """Keys whose values follow from what is declared of a column."""
+        found: list[str] = []
+        for column in self.grammar.columns:
+            name = prefix + column.name
+            if column.type in ("date", "timestamp"):
+                found += [f"MONTH({name})", f"DAYOFWEEK({name})", f"COALESCE(QUARTER({name}), 0)"]
+                found += [f"DATE_TRUNC('month', {name})", f"CAST({name} AS DATE)"] if column.span else []
+            elif column.type == "boolean":
+                found.append(name)
+            elif column.bounds is not None and column.bounds[1] - column.bounds[0] < _NARROW:
+                scaled = f"{name} // 10 * 10" if column.type == "integer" else f"FLOOR({name} / 5)"
+                found += [scaled, f"ROUND({name} / 4)", f"CASE WHEN {name} > 3 THEN {scaled} ELSE 7 END"]
+        return found
 
     def _key_expression(self, listed: Sequence[str], prefix: str) -> str:
         texts = [column.name for column in self.grammar.columns if column.keys is not None and column.type == "text"]

@@ -5,7 +5,7 @@ Values are texts, and depend on the declaration alone: nothing here reads data.
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
@@ -68,6 +68,9 @@ def extremes(column: ColumnSchema) -> tuple[str, str] | None:
 
 
 def _edges(column: ColumnSchema) -> list[str]:
+    if column.span is not None:
+        near = [end + timedelta(days=move) for end in column.span for move in (0, 1, -1)]
+        return [iso(each) for each in near]
     if column.bounds is None:
         return []
     low, high = column.bounds

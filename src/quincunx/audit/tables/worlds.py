@@ -25,7 +25,7 @@ from quincunx.table.engines.statement import Source
 from quincunx.table.expression import Column, Value
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
-from quincunx.table.schema import Schema, TableSchema
+from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 from quincunx.table.source import Table
 
 # The extra column; no declared column may have its name.
@@ -70,7 +70,7 @@ class Worlds:
         names = [WORLD, *(each.name for each in table.columns)]
         kinds = ["BIGINT", *(storage[each.name.lower()] for each in table.columns)]
         _fill(self._rows, names, kinds, numbered)
-        world = replace(table.columns[0], name=WORLD, type="integer", bounds=None, step=None, keys=None)
+        world = ColumnSchema(name=WORLD, type="integer")
         wider = replace(table, columns=(world, *table.columns))
         tables = {name: wider if each is table else each for name, each in schema.tables.items()}
         self._engine = _Engine({table.name: Table(self._rows.table("t"))}, replace(schema, tables=tables), threads=1)

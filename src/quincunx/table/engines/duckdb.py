@@ -152,7 +152,8 @@ class DuckDB:
         if declared is None or declared.public:
             raise QueryError("the engine runs questions on private tables", where="duckdb", got=scan.table)
         storage = {name.lower(): kind for name, kind in table.origin.fields}
-        names = table.origin.needed([*columns_read(program), *self._schema.unit.columns])
+        required = [each.name for each in declared.required]
+        names = table.origin.needed([*columns_read(program), *self._schema.unit.columns, *required])
         chosen = [each for each in declared.columns if each.name in names]
         columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in chosen}
         unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in chosen}
@@ -162,6 +163,7 @@ class DuckDB:
             columns=columns,
             owners=owners(self._schema.unit, unclipped),
             once=table.origin.once,
+            required=tuple(columns[name.lower()] for name in required),
         )
         return source, table
 

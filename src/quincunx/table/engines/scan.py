@@ -49,7 +49,7 @@ def read(declared: ColumnSchema, storage: str, *, clip: bool = True) -> Piece:
         # Of a text the bytes are counted as they arrive, so that a long one is not even looked at.
         bytewise = column(declared.name) if storage in (RAW_TEXT, MARKED_TEXT) else cast(source.copy(), "VARCHAR")
         return _text(source, kind, exp.LTE(this=call("STRLEN", bytewise), expression=whole(declared.length)))
-    return _other(source, kind, declared.type)
+    return _other(source, kind, declared.type, declared.span if clip else None)
 
 
 def arrived(source: exp.Expression, storage: str) -> tuple[exp.Expression, str]:
@@ -145,10 +145,14 @@ def _text(source: exp.Expression, storage: str, fits: exp.Expression) -> Piece:
     return Piece(sql=choose([(fits, shown)], exp.null()), type="VARCHAR")
 
 
-def _other(source: exp.Expression, storage: str, wanted: str) -> Piece:
+def _other(source: exp.Expression, storage: str, wanted: str, span: tuple[date, date] | None) -> Piece:
     if wanted == "boolean":
         known = source if storage == "BOOLEAN" else try_cast(_plain(source, storage), "BOOLEAN")
         return Piece(sql=known, type="BOOLEAN")
     kind = "DATE" if wanted == "date" else "TIMESTAMP"
     dated = storage == "DATE" or storage.startswith("TIMESTAMP")
-    return calendar(try_cast(source if dated else cast(source, "VARCHAR"), kind), kind)
+    moment = calendar(try_cast(source if dated else cast(source, "VARCHAR"), kind), kind)
+    if span is None:
+        return moment
+    first, last = (constant(end).to(kind).sql for end in span)
+    return clipped(moment.sql, first, last, kind)

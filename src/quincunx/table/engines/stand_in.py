@@ -91,7 +91,7 @@ def _declared(declared: TableSchema | None, name: str) -> list[str]:
     column = None if declared is None else declared.column(name)
     if column is None:
         return []
-    values = [*(column.bounds or ()), *(column.keys or ())[:_KEYS]]
+    values = [*(column.bounds or ()), *(column.span or ()), *(column.keys or ())[:_KEYS]]
     return [_text(value) for value in values if value is not None]
 
 

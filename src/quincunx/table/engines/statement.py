@@ -35,7 +35,8 @@ class Source:
     """Where the rows come from: a relation of SQL, its columns by name and as they are read, and its owner.
 
     once: the relation may change while it is read (a file), so it must be read exactly once. worlds: the first key
-    tells datasets apart that are asked together (replay); it takes no part in which keys a unit keeps.
+    tells datasets apart that are asked together (replay); it takes no part in which keys a unit keeps. required: what
+    every row has, or it is no row of the table.
     """
 
     relation: exp.Expression
@@ -44,6 +45,7 @@ class Source:
     owners: Mapping[str, Piece]
     once: bool = False
     worlds: bool = False
+    required: tuple[Piece, ...] = ()
 
 
 def owners(unit: AddRemove | Replace, columns: Mapping[str, Piece]) -> dict[str, Piece]:
@@ -107,6 +109,7 @@ class _Writer:
             # The same expression as the owner itself: a key that is no value belongs to nobody and must not be kept.
             owner = exp.Paren(this=normal(piece).sql)
             conditions.append(exp.Paren(this=exp.Not(this=exp.Is(this=owner, expression=exp.null()))))
+        conditions += [present(piece) for piece in source.required]
         select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(source.relation)
         self.add("read", select.where(both(conditions)) if conditions else select)
 

@@ -40,11 +40,16 @@ def _weights(draft: Draft) -> Iterator[str]:
 
 
 def _clips(draft: Draft) -> Iterator[str]:
-    for column in _columns(draft):
-        declared = draft.table.column(column)
+    for name in _columns(draft):
+        declared = draft.table.column(name)
         if declared is not None and declared.bounds is not None:
             low, high = declared.bounds
             yield f"Values of {declared.name} outside {_number(low)} to {_number(high)} are moved to the nearer bound."
+        if declared is not None and declared.span is not None:
+            first, last = (end.isoformat() for end in declared.span)
+            yield f"Values of {declared.name} before {first} or after {last} are moved to the nearer bound."
+    for column in draft.table.required:
+        yield f"Rows without {column.name} are left out."
 
 
 def _steps(draft: Draft) -> Iterator[str]:
@@ -55,7 +60,7 @@ def _steps(draft: Draft) -> Iterator[str]:
 
 def _keys(draft: Draft) -> Iterator[str]:
     for key in draft.query.keys:
-        if key.values is not None:
+        if key.values is not None and not key.complete:
             yield f"Rows whose {key.name} is not among its public keys are left out."
     if draft.selection is not None:
         yield "Groups with few people are left out."

@@ -31,7 +31,7 @@ ALLOWED: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.TableAlias: frozenset({"this", "columns"}),
     exp.Subquery: frozenset({"this", "alias"}),
     exp.Where: _UNARY,
-    exp.Group: frozenset({"expressions"}),
+    exp.Group: frozenset({"expressions", "all"}),
     exp.Having: _UNARY,
     exp.Order: frozenset({"expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
@@ -50,6 +50,7 @@ ALLOWED: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.Count: frozenset({"this", "big_int"}),
     exp.Sum: _UNARY,
     exp.Avg: _UNARY,
+    exp.CountIf: _UNARY,
     exp.Distinct: frozenset({"expressions"}),
     exp.Filter: _BINARY,
     # Arithmetic. `typed` and `safe` are remarks on the dialect.

@@ -58,6 +58,8 @@ NAMED: Final[Mapping[str, str]] = {
     "suffix": "ends_with",
 }
 
+_MORE: Final = ("COUNT", "SUM", "AVG", "MEAN", "COUNT_IF", "ROUND", "TRIM", "DATE_TRUNC", "EXTRACT")
+
 _SYNONYMS: Final[Mapping[str, str]] = {
     "dayofweek": "dow",
     "weekday": "dow",
@@ -65,6 +67,13 @@ _SYNONYMS: Final[Mapping[str, str]] = {
     "dayofmonth": "day",
     "weekofyear": "week",
 }
+
+
+def known() -> list[str]:
+    """The names of all functions and aggregates, as people write them."""
+    functions = [node for node in (*ARGUMENTS, *PARTS) if issubclass(node, exp.Func)]
+    listed = {name for node in functions for name in node.sql_names()}
+    return sorted({*listed, *(name.upper() for name in NAMED), *_MORE})
 
 
 def part_name(written: str) -> str:

@@ -9,10 +9,11 @@ from typing import Final, Literal
 from sqlglot import exp
 
 from quincunx.table.expression import NUMBERS, Column, Expression, GroupKey, Measured
+from quincunx.table.operators import apply, cast
 from quincunx.table.plan import Aggregate, Key
 from quincunx.table.sql.relation import AGGREGATES, Reading
 from quincunx.table.sql.scalar import condition, translate
-from quincunx.table.sql.scope import Rows
+from quincunx.table.sql.scope import Given, Rows
 from quincunx.table.typing.facts import WORDS
 
 _KINDS: Final[dict[type[exp.Expr], Literal["sum", "mean"]]] = {exp.Sum: "sum", exp.Avg: "mean"}
@@ -67,12 +68,26 @@ class Groups:
                 return GroupKey(index=index, **facts)
         return None
 
-    def _resolves(self, node: exp.Expr) -> bool:
-        columns = node.find_all(exp.Column)
-        return all(isinstance(each.this, exp.Identifier) and self.rows.find(each.name) for each in columns)
+    def _resolves(self, node: exp.Expr, given: Given | None = None) -> bool:
+        """Whether every name is a column, or given by SELECT, before, to what is computed from one row."""
+        known = self.rows.given if given is None else given
+        names = [name for name, _ in known]
+        for each in node.find_all(exp.Column):
+            if not isinstance(each.this, exp.Identifier):
+                return False
+            name = each.name.lower()
+            if self.rows.find(name) is not None:
+                continue
+            if each.table or name not in names:
+                return False
+            place = names.index(name)
+            chosen = known[place][1]
+            if chosen.find(*AGGREGATES) is not None or not self._resolves(chosen, known[:place]):
+                return False
+        return True
 
     def _columns(self, node: exp.Expr) -> Expression | None:
-        return self.rows.resolve(node, self.reading.text).column if isinstance(node, exp.Column) else None
+        return self.reading.column(node, self.rows) if isinstance(node, exp.Column) else None
 
     def _named(self, node: exp.Column) -> Expression:
         found = self.names.get(node.name.lower()) if not node.table else None
@@ -87,9 +102,13 @@ class Groups:
         called = node
         if isinstance(node, exp.Filter):
             called = node.this
-            if not isinstance(called, exp.Count | exp.Sum | exp.Avg):
+            if not isinstance(called, exp.Count | exp.CountIf | exp.Sum | exp.Avg):
                 raise text.refusal(node, "FILTER follows an aggregate", hint="Write COUNT(*) FILTER (WHERE …).")
             where = self.reading.test(node.expression.this, self.rows, where="FILTER")
+        if isinstance(called, exp.CountIf):
+            test = self.reading.test(called.this, self.rows, where="an aggregate")
+            both = test if where is None else apply("and", test, where)
+            return self._measured(Aggregate(kind="count", where=both), "integer", Fraction(1))
         if isinstance(called, exp.Count):
             return self._count(called, where)
         return self._sum(called, where)
@@ -114,6 +133,9 @@ class Groups:
         base = self.rows.base_of(self.reading.row(node.expressions[0], self.rows, where="an aggregate"))
         if not isinstance(base, Column) or base.name.lower() != unit.key.lower():
             hint = f"Only people can be counted once: COUNT(DISTINCT {unit.key})."
+            chosen = node.expressions[0].find(exp.If)
+            if chosen is not None:
+                hint = f"Write COUNT(DISTINCT {unit.key}) FILTER (WHERE {chosen.this.sql(dialect='duckdb')})."
             raise text.refusal(node, "one person may hold many different values", hint=hint)
         if unit.per is not None:
             hint = f"What is protected is one person's {unit.per.period}; count rows with COUNT(*)."
@@ -126,8 +148,12 @@ class Groups:
             hint = f"Leave DISTINCT out of {name}."
             raise text.refusal(node, "which values are different depends on other people", hint=hint)
         argument = self.reading.row(node.this, self.rows, where="an aggregate")
+        if argument.type == "boolean":
+            # How many are true, and which share of those that are true or false.
+            argument = cast(argument, "integer")
         if argument.type not in NUMBERS:
-            hint = "Write COUNT(*) FILTER (WHERE …)." if argument.type == "boolean" else "Write CAST(… AS BIGINT)."
+            number = "CAST(x AS BIGINT)" if argument.type == "text" else "YEAR(x)"
+            hint = f"Write {name}(CLAMP({number}, low, high))."
             raise text.mistake(node.this, f"{name} needs a number", got=WORDS[argument.type], hint=hint)
         kind = "decimal" if name == "AVG" else argument.type
         step = None if name == "AVG" else argument.step

@@ -1,7 +1,8 @@
 """Public keys: the values that a GROUP BY expression can take, from declarations and the question alone.
 
 Known are: columns with declared keys; conditions; CASE, COALESCE and NULLIF of known outcomes; and any other expression
-of columns with declared keys, evaluated on all their combinations. Everything else is unknown.
+of columns with declared keys, evaluated on all their combinations. Everything else is unknown, unless its values follow
+from what is declared (derived.py).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from quincunx.table.schema import TableSchema
 Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[str, Sequence[Value]]], Sequence[Sequence[Value]]]
 
 COMBINATIONS: Final = 100_000
-GROUPS: Final = 1_000_000
+GROUPS: Final = 2**20
 
 
 def values(base: Expression, table: TableSchema, evaluate: Evaluate | None) -> tuple[Value, ...] | None:

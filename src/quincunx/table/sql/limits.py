@@ -6,6 +6,7 @@ each prefix operator that waits for its operand, until AND, OR, a comma or a key
 
 from __future__ import annotations
 
+import difflib
 from typing import Final
 
 from sqlglot import Token, TokenType, tokenize
@@ -51,6 +52,7 @@ _OPERANDS: Final = {
 _NEGATED: Final = {TokenType.IN, TokenType.LIKE, TokenType.ILIKE, TokenType.BETWEEN}
 # The words with which a question may begin.
 _BEGINNINGS: Final = {TokenType.SELECT, TokenType.WITH, TokenType.FROM}
+_WORDS: Final = ("SELECT", "WITH", "FROM")
 
 
 def split(sql: str) -> Text:
@@ -117,6 +119,10 @@ def _check_one_select(text: Text) -> None:
     if not text.tokens:
         raise QueryError("the question is empty", hint="Write SELECT … FROM ….")
     first = text.tokens[0]
+    if first.token_type == TokenType.VAR and difflib.get_close_matches(first.text.upper(), _WORDS, n=1, cutoff=0.7):
+        (close,) = difflib.get_close_matches(first.text.upper(), _WORDS, n=1, cutoff=0.7)
+        wrong = QueryError("a question begins with SELECT", got=repr(first.text), hint=f"Did you mean {close}?")
+        raise wrong.at(text.sql, first.start, first.end + 1)
     if first.token_type not in _BEGINNINGS:
         hint = "Write one SELECT; data and settings cannot be changed from a question."
         raise text.refusal_at(first, "a question is one SELECT", hint=hint)

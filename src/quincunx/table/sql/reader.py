@@ -14,7 +14,7 @@ from quincunx.errors import QueryError, RefusalError
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Key, Ordering, Output, Query
 from quincunx.table.schema import Schema
-from quincunx.table.sql import allow, constants, keys, limits
+from quincunx.table.sql import allow, constants, derived, keys, limits
 from quincunx.table.sql.groups import Groups
 from quincunx.table.sql.keys import Evaluate
 from quincunx.table.sql.place import Text
@@ -27,18 +27,20 @@ SUFFIXES: Final = ("_low", "_high", "_se")
 _Item = TypeVar("_Item")
 
 
-def read(text: str, schema: Schema, evaluate: Evaluate | None = None) -> Query:
+def read(text: str, schema: Schema, evaluate: Evaluate | None = None, *, derive: bool = True) -> Query:
     """The typed plan of a question.
 
     evaluate: computes expressions on public values, so that expressions of columns with declared keys have public keys
-    too; without it they are unknown. Raises QueryError where the question cannot be understood and RefusalError where
-    it asks for what cannot be released; both show the place. No private row is read.
+    too; without it they are unknown. derive: whether keys whose values follow from declared facts are public; they were
+    not always, and what was paid for then is found in a ledger without it. Raises QueryError where the question cannot
+    be understood and RefusalError where it asks for what cannot be released; both show the place. No private row is
+    read.
     """
     words = limits.split(text)
     try:
         select = _parse(words)
         allow.check(select, words)
-        return _query(select, Reading(text=words, schema=schema), evaluate)
+        return _query(select, Reading(text=words, schema=schema), evaluate, derive)
     except RecursionError:
         # Only a caller that is itself deep in its stack comes here: nesting was bounded before parsing.
         raise RefusalError("the question is nested too deeply", hint="Ask a smaller question.") from None
@@ -55,6 +57,12 @@ def _parse(text: Text) -> exp.Select:
         # The parser trips over some malformed texts; its own message would say nothing to a reader.
         raise QueryError("the question does not follow the grammar of SQL").at(text.sql, 0, len(text.sql)) from None
     tree = trees[0] if len(trees) == 1 else exp.Select()
+    for node in list(tree.find_all(exp.Anonymous)):
+        # DuckDB's other name of AVG, which the parser knows by name only.
+        if node.name.lower() == "mean" and len(node.expressions) == 1:
+            mean = exp.Avg(this=node.expressions[0])
+            mean.meta.update(node.meta)
+            node.replace(mean)
     if isinstance(tree, exp.Select):
         return tree
     allow.check(tree, text)
@@ -72,13 +80,16 @@ def _grammar(error: SqlglotError, text: Text) -> QueryError:
     return wrong.at(text.sql, stopped.start, stopped.end + 1)
 
 
-def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None) -> Query:
+def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None, derive: bool) -> Query:
     text = reading.text
     rows = reading.source(select, {})
     group = select.args.get("group")
-    if not select.expressions or (group and not group.expressions):
+    by = _all(select) if group and group.args.get("all") else group.expressions if group else []
+    if not select.expressions or (group and not by and not group.args.get("all")):
         raise text.mistake(select, "SELECT and GROUP BY need something to follow", hint="Write SELECT COUNT(*) FROM ….")
-    grouping = _keys(group.expressions if group else [], select, reading, rows, evaluate)
+    grouping = _keys(by, select, reading, rows, evaluate)
+    if derive:
+        grouping = derived.completed(grouping, rows, evaluate)
     groups = Groups(reading=reading, rows=rows, keys=grouping)
     outputs = tuple(_output(node, groups) for node in select.expressions)
     _check_names(outputs, select, text)
@@ -100,6 +111,19 @@ def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None) -> Q
         limit=_number(select, "limit", text),
         offset=_number(select, "offset", text) or 0,
     )
+
+
+def _all(select: exp.Select) -> list[exp.Expr]:
+    """GROUP BY ALL: everything in SELECT that holds no aggregate, also by a name, and is no constant."""
+    found: list[exp.Expr] = []
+    measured: set[str] = set()
+    for node in select.expressions:
+        named = {each.name.lower() for each in node.find_all(exp.Column) if not each.table}
+        if node.find(*AGGREGATES) is not None or named & measured:
+            measured.add(node.alias.lower())
+        elif node.find(exp.Column) is not None:
+            found.append(node)
+    return found
 
 
 def _keys(
@@ -128,6 +152,8 @@ def _written(node: exp.Expr, select: exp.Select, text: Text, rows: Rows) -> tupl
     if isinstance(node, exp.Literal) and not node.args.get("is_string"):
         chosen = _ordinal(node, select.expressions, text)
         return chosen.alias_or_name or text.words(chosen), chosen.unalias()
+    if isinstance(node, exp.Alias):
+        return node.alias, node.this
     if isinstance(node, exp.Column) and not node.table and rows.find(node.name) is None:
         for chosen in select.expressions:
             if isinstance(chosen, exp.Alias) and chosen.alias.lower() == node.name.lower():
@@ -165,7 +191,7 @@ def _default_name(node: exp.Expr, text: Text) -> str:
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return "count_star()"
     words = text.words(node)
-    if isinstance(node, AGGREGATES[:3]):
+    if isinstance(node, AGGREGATES[:4]):
         function, _, rest = words.partition("(")
         return f"{function.strip().lower()}({rest}"
     return words

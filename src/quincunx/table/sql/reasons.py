@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Final, TypeAlias
 
 from sqlglot import exp
+
+from quincunx.table.sql.functions import known
+from quincunx.table.sql.rewrites import instead
 
 Reason: TypeAlias = tuple[str, str]
 
@@ -19,28 +23,36 @@ _CHANCE: Final = (
 _SETTING: Final = ("this depends on the server, not on the data", "Leave it out.")
 _INNER: Final = (
     "a subquery here would look at the rows of other people",
-    "Only FROM may hold a subquery, and it may only choose columns and rows.",
+    "Write the values themselves, as in x IN ('a', 'b'); only FROM may hold a subquery.",
 )
 _SINGLE: Final = (
     "this aggregate shows the value of a single row",
     "The aggregates are COUNT, SUM and AVG.",
 )
 _AGGREGATE: Final = ("this aggregate is not on the list", "The aggregates are COUNT, SUM and AVG.")
+_WINDOW: Final = ("window functions compare rows of different people", "Use GROUP BY with an aggregate.")
 _NESTED: Final = ("lists and structs are not understood", "Use columns of single values.")
 _PATTERN: Final = ("regular expressions are not understood", "Write LIKE, STARTS_WITH, ENDS_WITH or CONTAINS.")
-_JOIN: Final = ("a question is about one table: joins are not understood", "Ask about each table by itself.")
+_JOIN: Final = (
+    "a question is about one table: joins are not understood",
+    "Write a lookup in a public table as CASE x WHEN 'a' THEN 'b' … END, and ask about each private table by itself.",
+)
+_OVER_GROUPS: Final = (
+    "window functions are not computed on published numbers",
+    "Leave it out: any SQL on the answer's table, answer.frame, is free.",
+)
 _GROUPING: Final = ("groups of several kinds are not understood", "Ask one question for each GROUP BY.")
 _PARAMETER: Final = ("parameters are not understood", "Write the value itself into the question.")
 _PIVOT: Final = ("PIVOT is not understood", "Use GROUP BY.")
 _SAMPLE: Final = ("samples are not understood", "Ask about all rows.")
 _FUNCTION: Final = (
     "this function is not on the list of those that are fixed, total and bounded",
-    "The reference page of the accepted SQL lists them.",
+    "Leave it out; docs/reference/sql.md lists them.",
 )
 
 # The first class that fits decides, so that special ones stand before general ones.
 NODES: Final[tuple[tuple[tuple[type[exp.Expr], ...], Reason], ...]] = (
-    ((exp.Window,), ("window functions compare rows of different people", "Use GROUP BY with an aggregate.")),
+    ((exp.Window,), _WINDOW),
     ((exp.SetOperation,), ("questions cannot be joined by UNION, EXCEPT or INTERSECT", "Ask one question for each.")),
     ((exp.Join, exp.Lateral), _JOIN),
     ((exp.Exists, exp.Any, exp.All, exp.Subquery, exp.Select), _INNER),
@@ -78,7 +90,10 @@ NODES: Final[tuple[tuple[tuple[type[exp.Expr], ...], Reason], ...]] = (
     ((exp.Pow,), ("powers are not understood", "Multiply: x * x.")),
     ((exp.Values,), ("a list of values is no private table", "Name a private table in FROM.")),
     ((exp.ReadCSV, exp.ReadParquet), ("a question reads declared tables only, no files", "Name a table in FROM.")),
-    ((exp.DataTypeParam,), ("types with a size are not understood", "Write BIGINT, DOUBLE or VARCHAR.")),
+    (
+        (exp.DataTypeParam,),
+        ("types with a size are not understood", "Write BIGINT, DOUBLE or VARCHAR; ROUND(x, digits) for decimals."),
+    ),
     (
         (exp.ByteString, exp.HexString, exp.BitString, exp.RawString),
         ("this kind of text is not understood", "Write '…'."),
@@ -97,8 +112,8 @@ PARTS: Final[dict[tuple[str, str], Reason]] = {
     ("Select", "sample"): _SAMPLE,
     ("Table", "sample"): _SAMPLE,
     ("Subquery", "sample"): _SAMPLE,
-    ("Select", "qualify"): ("QUALIFY compares rows of different people", "Use HAVING on an aggregate."),
-    ("Select", "windows"): ("window functions compare rows of different people", "Use GROUP BY with an aggregate."),
+    ("Select", "qualify"): ("QUALIFY compares rows of different people", "Use GROUP BY and HAVING with an aggregate."),
+    ("Select", "windows"): _WINDOW,
     ("Select", "locks"): ("a question changes and locks nothing", "Leave FOR UPDATE out."),
     ("Select", "into"): ("a question stores nothing", "Leave INTO out."),
     ("Select", "pivots"): _PIVOT,
@@ -110,7 +125,6 @@ PARTS: Final[dict[tuple[str, str], Reason]] = {
     ("Table", "catalog"): ("a table is named by one word", "Write the name under which it was declared."),
     ("Column", "db"): ("a column is named by at most two words", "Write table.column."),
     ("Column", "catalog"): ("a column is named by at most two words", "Write table.column."),
-    ("Group", "all"): ("GROUP BY ALL is not understood", "List what to group by."),
     ("Group", "rollup"): _GROUPING,
     ("Group", "cube"): _GROUPING,
     ("Group", "grouping_sets"): _GROUPING,
@@ -126,7 +140,10 @@ PARTS: Final[dict[tuple[str, str], Reason]] = {
     ("Star", "rename"): ("columns must be named one by one here", "List the columns that you want."),
     ("Trim", "expression"): ("TRIM removes blanks only", "Write TRIM(x)."),
     ("Order", "this"): ("the order of rows inside an aggregate is not understood", "Leave ORDER BY out."),
-    ("DataType", "expressions"): ("types with a size are not understood", "Write BIGINT, DOUBLE or VARCHAR."),
+    ("DataType", "expressions"): (
+        "types with a size are not understood",
+        "Write BIGINT, DOUBLE or VARCHAR; ROUND(x, digits) for decimals.",
+    ),
     ("DataType", "nested"): _NESTED,
     ("Ceil", "decimals"): ("CEIL takes one argument", "Write ROUND(x, digits)."),
     ("Floor", "decimals"): ("FLOOR takes one argument", "Write ROUND(x, digits)."),
@@ -136,7 +153,6 @@ PARTS: Final[dict[tuple[str, str], Reason]] = {
 WORDS: Final[dict[str, tuple[str, ...]]] = {
     "Select.distinct": ("DISTINCT",),
     "Select.locks": ("FOR",),
-    "Group.all": ("ALL",),
     "With.recursive": ("RECURSIVE",),
     "CTE.materialized": ("MATERIALIZED",),
     "Between.symmetric": ("SYMMETRIC",),
@@ -161,17 +177,30 @@ NAMES: Final[dict[str, Reason]] = {
     "version": _SETTING,
     "nextval": _CHANCE,
     "setseed": _CHANCE,
-    "histogram": _AGGREGATE,
+    "histogram": ("this aggregate is not on the list", "Write GROUP BY with COUNT(*)."),
     "list": _AGGREGATE,
     "row": _NESTED,
 }
 
 
 def why(node: exp.Expr) -> Reason:
-    """The reason for a node that is not listed."""
+    """The reason for a node that is not listed, and what to write instead."""
     if isinstance(node, exp.Anonymous):
-        return NAMES.get(node.name.lower(), _FUNCTION)
-    for classes, reason in NODES:
+        return NAMES.get(node.name.lower()) or _misspelt(node.name) or _FUNCTION
+    if isinstance(node, exp.Window) and _grouped(node):
+        return _OVER_GROUPS
+    for classes, (what, hint) in NODES:
         if isinstance(node, classes):
-            return reason
+            return what, instead(node) or hint
     return "this part of the question is not on the list of what is understood", "Leave it out."
+
+
+def _misspelt(name: str) -> Reason | None:
+    close = difflib.get_close_matches(name.upper(), known(), n=1, cutoff=0.75)
+    return (_FUNCTION[0], f"Did you mean {close[0]}?") if close and close[0] != name.upper() else None
+
+
+def _grouped(node: exp.Expr) -> bool:
+    """Whether a window looks at groups, whose numbers are noised, and not at rows."""
+    select = node.find_ancestor(exp.Select)
+    return select is not None and select.args.get("group") is not None

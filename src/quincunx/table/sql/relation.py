@@ -21,7 +21,7 @@ from quincunx.table.typing.facts import NULL
 # The names that WITH defines at a point of the question, in lower case.
 Tables: TypeAlias = Mapping[str, Rows]
 
-AGGREGATES: Final = (exp.Count, exp.Sum, exp.Avg, exp.Filter)
+AGGREGATES: Final = (exp.Count, exp.Sum, exp.Avg, exp.CountIf, exp.Filter)
 
 
 @dataclass(slots=True)
@@ -54,13 +54,27 @@ class Reading:
     def _hook(self, rows: Rows, where: str) -> Hook:
         def hook(node: exp.Expr) -> Expression | None:
             if isinstance(node, exp.Column):
-                return rows.resolve(node, self.text).column
+                return self.column(node, rows, where)
             if isinstance(node, AGGREGATES):
                 hint = "Aggregates stand in SELECT, HAVING and ORDER BY, and not inside one another."
                 raise self.text.refusal(node, f"an aggregate cannot stand in {where}", hint=hint)
             return None
 
         return hook
+
+    def column(self, node: exp.Column, rows: Rows, where: str = "a key") -> Expression:
+        """A column, or what SELECT calls by its name."""
+        return self._given(node, rows, where) or rows.resolve(node, self.text).column
+
+    def _given(self, node: exp.Column, rows: Rows, where: str) -> Expression | None:
+        """What SELECT calls by this name, where no column has it. It may use what was named before it."""
+        names = [name for name, _ in rows.given]
+        name = node.name.lower()
+        if node.table or rows.find(name) is not None or name not in names:
+            return None
+        place = names.index(name)
+        # Entered at once, so that names of names cannot double without end.
+        return self.row(rows.given[place][1], replace(rows, given=rows.given[:place]), where=where)
 
     def source(self, select: exp.Select, tables: Tables) -> Rows:
         """The rows of a SELECT after FROM and WHERE."""
@@ -69,7 +83,8 @@ class Reading:
         if clause is None:
             hint = "Name a private table: SELECT COUNT(*) FROM …."
             raise self.text.refusal(select, "a question needs FROM", hint=hint)
-        rows = self.item(clause.this, tables)
+        given = [(each.alias.lower(), each.this) for each in select.expressions if isinstance(each, exp.Alias)]
+        rows = replace(self.item(clause.this, tables), given=tuple(given))
         where = select.args.get("where")
         if where is None:
             return rows
@@ -143,14 +158,23 @@ class Reading:
             raise self.text.refusal(select, "a subquery is one SELECT", hint=hint)
         for name in ("group", "having", "order", "limit", "offset"):
             if select.args.get(name):
-                hint = "Only the outermost SELECT may group, sort and limit."
                 what = "a subquery may only choose columns and rows, each row by itself"
-                raise self.text.refusal(select.args[name], what, hint=hint)
+                raise self.text.refusal(select.args[name], what, hint=self._outermost(select))
         rows = self.source(select, tables)
         if len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star):
             return rows
         columns = [each for node in select.expressions for each in self._chosen(node, rows)]
         return self._project(select, rows, columns)
+
+    def _outermost(self, select: exp.Select) -> str:
+        """What to write instead of a subquery that groups, sorts or limits."""
+        key, group = self.schema.unit.key, select.args.get("group")
+        people = group is not None and any(each.name.lower() == (key or "").lower() for each in group.expressions)
+        if people and self.schema.unit.per is None:
+            counted = select.find(exp.Sum)
+            total = "COUNT(*)" if counted is None else counted.sql(dialect="duckdb")
+            return f"Write the mean per person as {total} / COUNT(DISTINCT {key})."
+        return "Only the outermost SELECT may group, sort and limit; any SQL on the answer, answer.frame, is free."
 
     def _chosen(self, node: exp.Expr, rows: Rows) -> list[tuple[str, Expression]]:
         if isinstance(node, exp.Star):
@@ -179,7 +203,7 @@ class Reading:
             column = Column(name=name, **facts)
             named.append(Named(column=column, base=rows.base_of(expression), weight=weight, depth=depth))
         relation = Project(source=rows.relation, columns=chosen)
-        return self._deeper(node, replace(rows, relation=relation, columns=tuple(named)))
+        return self._deeper(node, replace(rows, relation=relation, columns=tuple(named), given=()))
 
     def _deeper(self, node: exp.Expr, rows: Rows) -> Rows:
         if rows.levels >= LEVELS:
@@ -203,4 +227,4 @@ def _column(schema: ColumnSchema) -> Column:
         low = None if low is None else Fraction(math.ceil(low))
         high = None if high is None else Fraction(math.floor(high))
         step = Fraction(1) if step is None else step
-    return Column(name=schema.name, type=schema.type, low=low, high=high, step=step)
+    return Column(name=schema.name, type=schema.type, nullable=schema.nullable, low=low, high=high, step=step)

@@ -118,7 +118,7 @@ def _is(node: exp.Expr, inner: Inner) -> Expression:
         return apply("is_null", inner(tested))
     if isinstance(what, exp.Boolean):
         return apply("not_distinct", inner(tested), literal(bool(what.this)))
-    raise RefusalError("IS asks for NULL, TRUE or FALSE", hint="Write IS NULL.")
+    raise RefusalError("IS asks for NULL, TRUE or FALSE", hint="Write x = y, or x IS NULL.")
 
 
 def _like(node: exp.Expr, inner: Inner) -> Expression:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlglot import exp
 
@@ -23,6 +23,10 @@ from quincunx.table.sql.place import Text
 WEIGHT: Final = 20_000
 DEPTH: Final = 60
 LEVELS: Final = 40
+
+
+# Names that SELECT gives, in lower case and in order.
+Given: TypeAlias = tuple[tuple[str, exp.Expr], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +45,17 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Rows below a point of the question. name: by which columns may be qualified; levels: filters and projections."""
+    """Rows below a point of the question. name: by which columns may be qualified; levels: filters and projections.
+
+    given: the names that SELECT gives to expressions, in lower case and in order; a column hides such a name.
+    """
 
     relation: Relation
     table: TableSchema
     name: str
     columns: tuple[Named, ...]
     levels: int = 0
+    given: Given = ()
 
     def find(self, name: str) -> Named | None:
         """The column of this name, compared without case."""

@@ -29,6 +29,13 @@ CASTS: Final = {
     *(("text", to) for to in ("integer", "decimal", "date", "timestamp", "boolean")),
 }
 
+# What to write instead of a cast that would mean several things, or none.
+_BY_WAY_OF: Final = {
+    ("decimal", "text"): "Make it whole first: CAST(CAST(x AS BIGINT) AS VARCHAR).",
+    ("decimal", "boolean"): "Write x <> 0.",
+    ("boolean", "decimal"): "Write CAST(x AS BIGINT).",
+    **{(kind, to): "Take a part of it, such as YEAR(x)." for kind in DATES for to in NUMBERS},
+}
 _WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 
 
@@ -139,7 +146,7 @@ def greatest(arguments: Sequence[Expression]) -> Facts:
 def cast(argument: Expression, to: str) -> Facts:
     """CAST and TRY_CAST alike: NULL where the value has no counterpart."""
     if (argument.type, to) not in CASTS:
-        hint = "Write ROUND, FLOOR or CEIL to make it whole first." if argument.type == "decimal" else ""
+        hint = _BY_WAY_OF.get((argument.type, to), "")
         raise QueryError(f"{WORDS[argument.type]} cannot be cast to {WORDS[to]}", hint=hint)
     if to == "integer" and argument.type == "decimal":
         ends = interval.outward(bounds(argument), Fraction(1))

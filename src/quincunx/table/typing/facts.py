@@ -64,6 +64,8 @@ def require(arguments: Sequence[Expression], types: Sequence[str], wanted: str) 
     for argument in arguments:
         if argument.type not in types:
             hint = "Write CAST(… AS …) if a conversion is meant." if argument.type != NULL else ""
+            if argument.type in DATES:
+                hint = "Take a part of it, such as YEAR(x) or DATE_TRUNC('month', x)."
             raise QueryError(f"{wanted} is needed here", got=WORDS[argument.type], hint=hint)
 
 

@@ -1,0 +1,145 @@
+"""What to write instead of something that is refused, in the question's own words. Every hint here is a question.
+
+The golden file of refusals holds each with the question that it leads to, and a test asks them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from sqlglot import exp
+
+Rewrite: TypeAlias = Callable[[exp.Expr], str]
+
+_PLAIN: Final = re.compile(r"\d{1,15}(\.\d{1,9})?", re.ASCII)
+
+
+def instead(node: exp.Expr) -> str:
+    """The hint for a node; empty where nothing but the reason can be said."""
+    for kind in type(node).__mro__:
+        if kind in REWRITES and node.this is not None:
+            return REWRITES[kind](node)
+    return ""
+
+
+def _written(node: object, name: str = "x") -> str:
+    return node.sql(dialect="duckdb") if isinstance(node, exp.Expr) and not isinstance(node, exp.Star) else name
+
+
+def _pair(node: exp.Expr) -> tuple[str, str]:
+    return _factor(node.this), _factor(node.args.get("expression"), "y")
+
+
+def _factor(node: object, name: str = "x") -> str:
+    """As it stands in a product."""
+    written = _written(node, name)
+    return f"({written})" if isinstance(node, exp.Binary) else written
+
+
+def _variance(node: object, name: str = "x") -> str:
+    x, alone = _factor(node, name), _written(node, name)
+    return f"AVG({x} * {x}) - AVG({alone}) * AVG({alone})"
+
+
+def _spread(node: exp.Expr) -> str:
+    return f"Write {_variance(node.this)}, the variance; its root is taken of the answer, which is free."
+
+
+def _variance_hint(node: exp.Expr) -> str:
+    return f"Write {_variance(node.this)}."
+
+
+def _covariance(node: exp.Expr) -> str:
+    x, y = _pair(node)
+    return f"Write AVG({x} * {y}) - AVG({x}) * AVG({y})."
+
+
+def _correlation(node: exp.Expr) -> str:
+    x, y = _pair(node)
+    return f"Ask for AVG({x} * {y}), AVG({x}), AVG({y}), AVG({x} * {x}) and AVG({y} * {y}): it follows from them."
+
+
+def _slope(node: exp.Expr) -> str:
+    y, x = _pair(node)
+    return f"Write (AVG({x} * {y}) - AVG({x}) * AVG({y})) / ({_variance(node.args.get('expression'), 'y')})."
+
+
+def _steps(node: exp.Expr) -> str:
+    ordered = node.find(exp.Ordered)
+    x = node.this if ordered is None else ordered.this
+    return f"Count in steps, GROUP BY FLOOR({_factor(x)} / 10) with COUNT(*), and read it off."
+
+
+def _condition(node: exp.Expr) -> str:
+    return f"Write COUNT(*) FILTER (WHERE {_written(node.this)})."
+
+
+def _grouped(node: exp.Expr) -> str:
+    return f"Write GROUP BY {_written(node.this)} with COUNT(*)."
+
+
+def _bucket(node: exp.Expr) -> str:
+    low, high, count = (node.args.get(name) for name in ("min_value", "max_value", "num_buckets"))
+    numbers = [each for each in (low, high, count) if isinstance(each, exp.Literal) and _PLAIN.fullmatch(each.name)]
+    if len(numbers) < 3 or not Fraction(numbers[2].name):
+        return "Write FLOOR((x - low) / width) + 1."
+    ends = [Fraction(each.name) for each in numbers]
+    width = (ends[1] - ends[0]) / ends[2]
+    shifted = _factor(node.this) if not ends[0] else f"({_written(node.this)} - {numbers[0].name})"
+    if width.denominator == 1:
+        return f"Write FLOOR({shifted} / {width}) + 1."
+    return f"Write FLOOR({shifted} * {numbers[2].name} / ({numbers[1].name} - {numbers[0].name})) + 1."
+
+
+def _difference(node: exp.Expr) -> str:
+    return f"Subtract parts of dates: YEAR({_written(node.this)}) - YEAR({_written(node.args.get('expression'), 'y')})."
+
+
+def _moment(node: exp.Expr) -> str:
+    x = _written(node.this)
+    return f"Write DATE_TRUNC('month', {x}), or a part such as YEAR({x}) or MONTH({x})."
+
+
+def _cut(node: exp.Expr) -> str:
+    x = _written(node.this)
+    return f"Write CASE WHEN {x} < 0 THEN CEIL({x}) ELSE FLOOR({x}) END."
+
+
+def _sign(node: exp.Expr) -> str:
+    x = _written(node.this)
+    return f"Write CASE WHEN {x} < 0 THEN -1 WHEN {x} > 0 THEN 1 ELSE 0 END."
+
+
+def _square(node: exp.Expr) -> str:
+    return f"Compare {_written(node.this)} with the square, or take the root of the answer, which is free."
+
+
+def _inverse(node: exp.Expr) -> str:
+    return f"Compare {_written(node.this)} with a number, or compute it from the answer, which is free."
+
+
+REWRITES: Final[Mapping[type, Rewrite]] = {
+    **dict.fromkeys((exp.Stddev, exp.StddevPop, exp.StddevSamp), _spread),
+    **dict.fromkeys((exp.Variance, exp.VariancePop), _variance_hint),
+    **dict.fromkeys((exp.CovarPop, exp.CovarSamp), _covariance),
+    **dict.fromkeys((exp.Corr, exp.RegrR2), _correlation),
+    exp.RegrSlope: _slope,
+    **dict.fromkeys((exp.Min, exp.Max, exp.Median, exp.Mode, exp.PercentileCont, exp.PercentileDisc), _steps),
+    exp.WithinGroup: _steps,
+    exp.ApproxDistinct: lambda node: f"Write COUNT(DISTINCT {_written(node.this)}).",
+    **dict.fromkeys((exp.LogicalOr, exp.LogicalAnd), _condition),
+    exp.GroupConcat: _grouped,
+    exp.WidthBucket: _bucket,
+    exp.DateDiff: _difference,
+    exp.TimeToStr: _moment,
+    exp.Monthname: lambda node: f"Write MONTH({_written(node.this)}).",
+    exp.Dayname: lambda node: f"Write DAYOFWEEK({_written(node.this)}).",
+    exp.Trunc: _cut,
+    exp.Sign: _sign,
+    exp.Sqrt: _square,
+    **dict.fromkeys((exp.Ln, exp.Log, exp.Exp), _inverse),
+    exp.Pow: lambda node: f"Multiply: {_factor(node.this)} * {_factor(node.this)}.",
+}
