@@ -19,16 +19,15 @@ from quincunx.table.declaration import distinct_names
 from quincunx.table.encoding import UTF8, first_line, private_folder, readable
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.piece import call, choose, column, text
-from quincunx.table.origin import Origin, described, visible
+from quincunx.table.origin import Found, Origin, described, visible
 from quincunx.table.storage import MARKED_TEXT, MILLISECONDS, NAME, RAW_TEXT, unchecked
 
-Found = tuple[Origin, tuple[str, ...]]
 # Rows that cross over at a time where a file is read through Arrow.
 _BATCH: Final = 65_536
 
 
 def find(path: Path, encoding: str | None) -> Found:
-    """The origin of a file, and notes on the columns that questions cannot see. encoding: of a CSV file."""
+    """The origin of a file, and why questions cannot see some of its columns. encoding: of a CSV file."""
     kind = path.suffix.lower().lstrip(".")
     if kind not in ("parquet", "csv"):
         raise DataError("expected a .parquet or .csv file", where="Table", got=str(path))
@@ -136,8 +135,8 @@ def _parquet(path: Path, full: str) -> Found:
         what = f"column {slow[0]!r} holds moments in milliseconds, which only pyarrow reads without failing"
         raise DataError(what, where="Table", got=str(path), hint=hint)
     types = [(name, MILLISECONDS if name in slow else unchecked(storage)) for name, storage in found]
-    fields, notes = visible(types)
-    return Parquet(kind="parquet", fields=fields, once=True, paths=(full,), path=full), notes
+    fields, hidden = visible(types)
+    return Parquet(kind="parquet", fields=fields, once=True, paths=(full,), path=full), hidden
 
 
 def _milliseconds(full: str) -> list[str]:
@@ -225,4 +224,4 @@ def _csv(path: Path, full: str, encoding: str) -> Found:
     )
     if described(origin.relation(names), [full]) is None:
         raise DataError("the file is not readable as csv", where="Table", got=str(path))
-    return origin, ()
+    return origin, {}

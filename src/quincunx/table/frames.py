@@ -11,11 +11,10 @@ from sqlglot import exp
 from quincunx.errors import DataError
 from quincunx.table import arrow
 from quincunx.table.declaration import distinct_names
-from quincunx.table.origin import Given, Origin, described, visible
+from quincunx.table.origin import Found, Given, described, visible
 from quincunx.table.series import column_of, storage_of
 from quincunx.table.storage import MILLISECONDS, NAME, RAW_TEXT, unchecked
 
-Found = tuple[Origin, tuple[str, ...]]
 # Rows of a relation that cross over at a time: with texts of at most 128 KiB no buffer passes 2 GiB, where it raises.
 _BATCH = 8_192
 _LONGEST = 131_072
@@ -31,10 +30,10 @@ class _Stream:
         return self._source.__arrow_c_stream__(requested_schema)
 
 
-def find(source: object, declared: Mapping[str, str | None]) -> Found:
-    """The origin of a frame or a relation, and notes on the columns that questions cannot see."""
+def find(source: object) -> Found:
+    """The origin of a frame or a relation, and why questions cannot see some of its columns."""
     room = type(source).__module__.partition(".")[0]
-    readers: dict[str, Callable[[Any, Mapping[str, str | None]], Found]] = {
+    readers: dict[str, Callable[[Any], Found]] = {
         "pandas": _pandas,
         "polars": _polars,
         "pyarrow": _arrow,
@@ -44,7 +43,7 @@ def find(source: object, declared: Mapping[str, str | None]) -> Found:
     if room not in readers:
         hint = "Give a pandas or Polars frame, an Arrow table, a DuckDB relation, or the path of a Parquet or CSV file."
         raise DataError("cannot read a table from this", where="Table", got=type(source).__name__, hint=hint)
-    return readers[room](source, declared)
+    return readers[room](source)
 
 
 def _types(empty: Callable[[Sequence[str]], object], names: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -59,18 +58,11 @@ def _types(empty: Callable[[Sequence[str]], object], names: Sequence[str]) -> li
     return [*_types(empty, names[:half]), *_types(empty, names[half:])]
 
 
-def _pandas(frame: Any, declared: Mapping[str, str | None]) -> Found:
+def _pandas(frame: Any) -> Found:
     if type(frame).__name__ != "DataFrame":
         raise DataError("expected a DataFrame", where="Table", got=type(frame).__name__)
-    names = distinct_names(list(frame.columns), "Table")
-    kinds = {name.lower(): kind for name, kind in declared.items()}
-    columns, notes = {}, []
-    for name in names:
-        if str(frame[name].dtype) == "object" and kinds.get(name.lower()) is None:
-            notes.append(f"Column {name} holds objects and has no declared type, so questions cannot use it.")
-        else:
-            # The series itself: each column keeps its memory.
-            columns[name] = frame[name]
+    # The series themselves: each column keeps its memory.
+    columns = {name: frame[name] for name in distinct_names(list(frame.columns), "Table")}
     ours = {name: storage for name, series in columns.items() if (storage := storage_of(series.dtype)) is not None}
 
     def empty(chosen: Sequence[str]) -> object:
@@ -80,7 +72,7 @@ def _pandas(frame: Any, declared: Mapping[str, str | None]) -> Found:
     fields, hidden = visible([(name, ours[name] if name in ours else theirs[name]) for name in columns])
     shown = {name: columns[name] for name, _ in fields}
     origin = Given(kind="pandas", fields=fields, provide=lambda chosen: _pandas_rows(type(frame), shown, ours, chosen))
-    return origin, (*notes, *hidden)
+    return origin, hidden
 
 
 def _pandas_rows(frame: Any, columns: Mapping[str, Any], ours: Mapping[str, str], names: Sequence[str]) -> object:
@@ -99,7 +91,7 @@ def _is_arrow(column: Any) -> bool:
     return type(column).__module__.partition(".")[0] == "pyarrow"
 
 
-def _polars(frame: Any, _declared: Mapping[str, str | None]) -> Found:
+def _polars(frame: Any) -> Found:
     kind = type(frame).__name__
     if kind not in ("DataFrame", "LazyFrame"):
         raise DataError("expected a DataFrame or a LazyFrame", where="Table", got=kind)
@@ -121,20 +113,20 @@ def _polars(frame: Any, _declared: Mapping[str, str | None]) -> Found:
         return source.select([safe(name) for name in names])
 
     types = _types(lambda names: _Stream(chosen(none, names)), list(schema))
-    fields, notes = visible([(name, MILLISECONDS if name in zoned else storage) for name, storage in types])
+    fields, hidden = visible([(name, MILLISECONDS if name in zoned else storage) for name, storage in types])
 
     def provide(names: Sequence[str]) -> object:
         rows = chosen(frame, names)
         return _Stream(rows.collect() if lazy else rows)
 
-    return Given(kind="polars-lazy" if lazy else "polars", fields=fields, once=True, provide=provide), notes
+    return Given(kind="polars-lazy" if lazy else "polars", fields=fields, once=True, provide=provide), hidden
 
 
 def _zoned_milliseconds(dtype: Any) -> bool:
     return getattr(dtype, "time_unit", None) == "ms" and getattr(dtype, "time_zone", None) is not None
 
 
-def _arrow(table: Any, _declared: Mapping[str, str | None]) -> Found:
+def _arrow(table: Any) -> Found:
     if type(table).__name__ != "Table":
         hint = "Read it into an Arrow table first."
         raise DataError("expected an Arrow table", where="Table", got=type(table).__name__, hint=hint)
@@ -145,16 +137,16 @@ def _arrow(table: Any, _declared: Mapping[str, str | None]) -> Found:
         return arrow.pyarrow().table({name: arrow.safe(source.column(name)) for name in wanted})
 
     types = _types(lambda wanted: chosen(table.slice(0, 0), wanted), names)
-    fields, notes = visible([(name, ours.get(name, storage)) for name, storage in types])
-    return Given(kind="arrow", fields=fields, provide=lambda wanted: chosen(table, wanted)), notes
+    fields, hidden = visible([(name, ours.get(name, storage)) for name, storage in types])
+    return Given(kind="arrow", fields=fields, provide=lambda wanted: chosen(table, wanted)), hidden
 
 
-def _relation(relation: Any, _declared: Mapping[str, str | None]) -> Found:
+def _relation(relation: Any) -> Found:
     if not hasattr(relation, "columns") or not hasattr(relation, "types"):
         hint = 'Give a relation: connection.sql("SELECT …") or connection.table("name").'
         raise DataError("expected a DuckDB relation", where="Table", got=type(relation).__name__, hint=hint)
     described = [(str(name), unchecked(str(kind))) for name, kind in zip(relation.columns, relation.types, strict=True)]
-    fields, notes = visible(described)
+    fields, hidden = visible(described)
     storage = dict(fields)
 
     def provide(names: Sequence[str]) -> object:
@@ -162,7 +154,7 @@ def _relation(relation: Any, _declared: Mapping[str, str | None]) -> Found:
         chosen = relation.project(", ".join(_crossing(name, storage[name]) for name in names))
         return _Stream(chosen) if arrow.pyarrow() is None else chosen.to_arrow_reader(_BATCH)
 
-    return Given(kind="duckdb", fields=fields, provide=provide, once=True), notes
+    return Given(kind="duckdb", fields=fields, provide=provide, once=True), hidden
 
 
 def _crossing(name: str, storage: str) -> str:

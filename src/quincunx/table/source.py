@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
@@ -27,11 +28,14 @@ from quincunx.table.engines.keys import normal, python_value
 from quincunx.table.engines.piece import DIALECT, cast
 from quincunx.table.engines.scan import inside, read
 from quincunx.table.expression import Value
-from quincunx.table.origin import Origin
+from quincunx.table.origin import Hidden, Origin
 from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
 from quincunx.table.storage import decimal_parts, type_of
 
 __all__ = ["Table", "public_digest", "schema"]
+
+# How many names of columns an error lists.
+_SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,17 +66,13 @@ class Table:
     ) -> None:
         declared, coded = read_columns(columns or {}), read_encoding(encoding)
         if isinstance(source, str | Path):
-            origin, notes = files.find(Path(source), coded)
+            origin, hidden = files.find(Path(source), coded)
         elif coded is not None:
             hint = "Leave encoding out: a frame holds characters already."
             raise DataError("only CSV files have an encoding", where="Table.encoding", got=coded, hint=hint)
         else:
-            origin, notes = frames.find(source, {name: each.type for name, each in declared.items()})
-        known = {name.lower() for name, _ in origin.fields}
-        for name in declared:
-            if name.lower() not in known:
-                hint = f"Its columns are {', '.join(each for each, _ in origin.fields)}."
-                raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
+            origin, hidden = frames.find(source)
+        _check_names(declared, origin, hidden)
         if public and limits:
             hint = "Leave limits out: a public table holds nobody's secrets."
             raise DataError("a public table has no limits", where="limits", hint=hint)
@@ -81,7 +81,7 @@ class Table:
         object.__setattr__(self, "columns", declared)
         object.__setattr__(self, "public", public)
         object.__setattr__(self, "encoding", coded)
-        object.__setattr__(self, "notes", notes)
+        object.__setattr__(self, "notes", tuple(f"Column {name} {why}." for name, why in hidden.items()))
 
     def __repr__(self) -> str:
         # The frame itself may be private; its shape too.
@@ -178,12 +178,28 @@ def public_digest(tables: Mapping[str, Table]) -> str:
     return hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
+def _check_names(declared: Iterable[str], origin: Origin, hidden: Hidden) -> None:
+    """Only columns that questions can see are declared."""
+    known = {name.lower() for name, _ in origin.fields}
+    reasons = {name.lower(): why for name, why in hidden.items()}
+    for name in declared:
+        if name.lower() in reasons:
+            hint = "Leave its declaration out, or pass the table with this column as a text or a number."
+            raise DataError(f"column {name!r} {reasons[name.lower()]}", where=f"columns.{name}", hint=hint)
+        if name.lower() not in known:
+            shown = [each for each, _ in origin.fields]
+            more = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
+            close = difflib.get_close_matches(name, shown, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Its columns are {', '.join(shown[:_SHOWN])}{more}."
+            raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
+
+
 def _check_unit(table: TableSchema, unit: AddRemove | Replace) -> None:
     period = None if unit.per is None else unit.per.column
     for name in unit.columns:
         column = table.column(name)
         if column is None:
-            hint = "Name the column that identifies a person; a column of objects needs a declared type."
+            hint = "Name the column that identifies a person."
             raise SpecificationError(f"table {table.name!r} has no column {name!r} to protect", where="unit", hint=hint)
         if name == period and column.type not in ("date", "timestamp"):
             hint = "Choose a column of type date or timestamp."
