@@ -69,12 +69,14 @@ def fact(program: Program, schema: Schema, public: str) -> dict[str, object]:
 def _read(program: Program, schema: Schema, table: TableSchema) -> dict[str, object]:
     """How the columns are scanned whose scan has a tag of its own; nothing for the others, whose keys are older.
 
-    text/2: a text that is not of the table's encoding, or longer than declared, is NULL.
+    text/2: a text that is not of the table's encoding, or longer than declared, is NULL. marks/1: the separator, the
+    decimal mark and the mark between thousands that are declared of a CSV file.
     """
     used = columns_read(program) | {name.lower() for name in schema.unit.columns}
     texts = [column for column in table.columns if column.type == "text" and column.name.lower() in used]
     tags: Json = {column.name: ["text/2", column.length, table.encoding] for column in texts}
-    return {"read": _text(tags)} if texts else {}
+    found: dict[str, object] = {"read": _text(tags)} if texts else {}
+    return found if table.marks is None else found | {"marks": _text(["marks/1", *table.marks])}
 
 
 def public_digest(tables: Mapping[str, Table]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlglot import exp
 
-from quincunx.errors import DataError
+from quincunx.errors import DataError, UnavailableError
 from quincunx.table import arrow
 from quincunx.table.declaration import distinct_names
 from quincunx.table.origin import Found, Given, described, visible
@@ -126,19 +128,51 @@ def _zoned_milliseconds(dtype: Any) -> bool:
     return getattr(dtype, "time_unit", None) == "ms" and getattr(dtype, "time_zone", None) is not None
 
 
-def _arrow(table: Any) -> Found:
-    if type(table).__name__ != "Table":
+def _arrow(source: Any) -> Found:
+    kind = type(source).__name__
+    if kind not in ("Table", "RecordBatch", "RecordBatchReader"):
         hint = "Read it into an Arrow table first."
-        raise DataError("expected an Arrow table", where="Table", got=type(table).__name__, hint=hint)
-    names = distinct_names(list(table.column_names), "Table")
-    ours = {name: storage for name in names if (storage := arrow.storage(table.schema.field(name).type)) is not None}
+        raise DataError("expected an Arrow table", where="Table", got=kind, hint=hint)
+    pyarrow, schema = arrow.pyarrow(), source.schema
+    names = distinct_names(list(schema.names), "Table")
+    ours = {name: storage for name in names if (storage := arrow.storage(schema.field(name).type)) is not None}
 
-    def chosen(source: Any, wanted: Sequence[str]) -> Any:
-        return arrow.pyarrow().table({name: arrow.safe(source.column(name)) for name in wanted})
+    def chosen(table: Any, wanted: Sequence[str]) -> Any:
+        return pyarrow.table({name: arrow.safe(table.column(name)) for name in wanted})
 
-    types = _types(lambda wanted: chosen(table.slice(0, 0), wanted), names)
+    none = schema.empty_table()
+    types = _types(lambda wanted: chosen(none, wanted), names)
     fields, hidden = visible([(name, ours.get(name, storage)) for name, storage in types])
-    return Given(kind="arrow", fields=fields, provide=lambda wanted: chosen(table, wanted)), hidden
+    rows = _READERS.setdefault(source, _Rows(source)) if kind == "RecordBatchReader" else None
+    held = pyarrow.Table.from_batches([source]) if kind == "RecordBatch" else source
+
+    def provide(wanted: Sequence[str]) -> object:
+        return chosen(held if rows is None else rows.table(), wanted)
+
+    return Given(kind="arrow", fields=fields, provide=provide), hidden
+
+
+class _Rows:
+    """The rows of a reader that can be read once, kept for all questions. Nothing is read before the first."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._table: Any = None
+
+    def table(self) -> Any:
+        """All rows. A reader that failed is not asked for the rest, which would pass for the whole."""
+        with self._lock:
+            if self._table is None:
+                reader, self._reader = self._reader, None
+                if reader is None:
+                    raise UnavailableError("the reader failed before", where="Table")
+                self._table = reader.read_all()
+            return self._table
+
+
+# Two tables over one reader share its rows: the second would find none.
+_READERS: WeakKeyDictionary[Any, _Rows] = WeakKeyDictionary()
 
 
 def _relation(relation: Any) -> Found:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import duckdb
 from sqlglot import exp
@@ -36,7 +36,8 @@ class Origin(ABC):
     kind: str
     fields: Fields
     once: bool = False
-    paths: tuple[str, ...] = ()
+    # In no repr: of several files the names may be facts about people.
+    paths: tuple[str, ...] = field(default=(), repr=False)
     folders: tuple[str, ...] = ()
 
     @abstractmethod

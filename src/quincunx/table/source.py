@@ -22,7 +22,7 @@ from quincunx.table.declaration import (
     read_keys,
     read_limits,
 )
-from quincunx.table.encoding import read_encoding
+from quincunx.table.dialect import Dialect, read_dialect
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.keys import normal, python_value
 from quincunx.table.engines.piece import DIALECT, cast
@@ -42,17 +42,18 @@ _SHOWN: Final = 40
 class Table:
     """A table: where its rows are, and what is declared about them.
 
-    source: a pandas or Polars frame (also lazy), an Arrow table, a DuckDB relation, or the path of a Parquet or CSV
-    file. limits: how much of one person may count in a question: rows, groups, per_group. columns: name →
-    {"type", "bounds", "step", "keys", "length"}, each optional. public: anyone may read it; it has no limits. encoding:
-    of a CSV file that is not UTF-8: latin-1, windows-1252 or utf-16. Opening reads no private row.
+    source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, or the path of
+    a Parquet or CSV file, of a folder of Parquet files or a pattern for them. limits: how much of one person may count
+    in a question: rows, groups, per_group. columns: name → {"type", "bounds", "step", "keys", "length"}, each optional.
+    public: anyone may read it; it has no limits. encoding, separator, decimal, thousands: how a CSV file is written
+    that is not UTF-8, or not 1234.5 between commas. Opening reads no private row.
     """
 
     origin: Origin
     limits: Limits
     columns: Mapping[str, Declaration]
     public: bool
-    encoding: str | None
+    dialect: Dialect
     notes: tuple[str, ...]
 
     def __init__(
@@ -63,14 +64,15 @@ class Table:
         columns: Mapping[str, Mapping[str, object]] | None = None,
         public: bool = False,
         encoding: str | None = None,
+        separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
     ) -> None:
-        declared, coded = read_columns(columns or {}), read_encoding(encoding)
+        declared, dialect = read_columns(columns or {}), read_dialect(encoding, separator, decimal, thousands)
         if isinstance(source, str | Path):
-            origin, hidden = files.find(Path(source), coded)
-        elif coded is not None:
-            hint = "Leave encoding out: a frame holds characters already."
-            raise DataError("only CSV files have an encoding", where="Table.encoding", got=coded, hint=hint)
+            origin, hidden = files.find(source, dialect)
         else:
+            files.check_no_dialect(dialect, type(source).__name__)
             origin, hidden = frames.find(source)
         _check_names(declared, origin, hidden)
         if public and limits:
@@ -80,12 +82,17 @@ class Table:
         object.__setattr__(self, "limits", read_limits(limits or {}))
         object.__setattr__(self, "columns", declared)
         object.__setattr__(self, "public", public)
-        object.__setattr__(self, "encoding", coded)
+        object.__setattr__(self, "dialect", dialect)
         object.__setattr__(self, "notes", tuple(f"Column {name} {why}." for name, why in hidden.items()))
 
     def __repr__(self) -> str:
         # The frame itself may be private; its shape too.
         return f"Table(kind={self.kind!r}, public={self.public})"
+
+    @property
+    def encoding(self) -> str | None:
+        """The declared encoding of a CSV file."""
+        return self.dialect.encoding
 
     @property
     def kind(self) -> str:
@@ -99,7 +106,12 @@ class Table:
             keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
             columns.append(replace(column, keys=keys))
         return TableSchema(
-            name=name, columns=tuple(columns), limits=self.limits, public=self.public, encoding=self.encoding
+            name=name,
+            columns=tuple(columns),
+            limits=self.limits,
+            public=self.public,
+            encoding=self.encoding,
+            marks=self.dialect.marks,
         )
 
     def _declarations(self) -> list[Declaration]:
