@@ -19,6 +19,7 @@ import pytest
 
 import quincunx.errors as errors
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table import frames, origin
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, public_digest, schema
@@ -164,6 +165,36 @@ def test_a_declared_column_that_is_there_and_hidden_is_not_called_missing() -> N
         Table(wide, columns={"zzz": {}})
 
 
+def test_a_column_that_is_replaced_later_is_still_the_old_one() -> None:
+    frame = pd.DataFrame({"x": [1, 2], "s": ["a", "b"]})
+    table = Table(frame, public=True)
+    frame["x"] = [3.5, 4.5]
+    frame["s"] = frame["s"].astype("category")
+    assert (table.values("x"), table.values("s")) == ([1, 2], ["a", "b"])
+
+
+def test_ten_thousand_columns_are_opened_by_their_types() -> None:
+    """One column of each type is described to the engine, and only what a question reads is made up for it."""
+    frame = pd.DataFrame({f"c{i}": np.arange(2, dtype=[np.int64, np.float64, np.int8][i % 3]) for i in range(10_000)})
+    described: list[int] = []
+
+    def counted(*arguments: Any, given: Any) -> Any:
+        described.append(given.shape[1])
+        return origin.described(*arguments, given=given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "described", counted)
+        table = Table(frame, limits={"rows": 1}, columns={"c3": {"bounds": (0, 9)}})
+    assert described == [3]
+    declared = schema({"t": table}, AddRemove(key="c0"))
+    program = plan(read("SELECT SUM(c3) AS s FROM t WHERE c5 < 7", declared, evaluate), declared, 2)
+    with DuckDB({"t": table}, declared) as engine:
+        engine.rehearse(program)
+        made = engine._stage.connection.execute("DESCRIBE some0").fetchall()
+        assert [row[0] for row in made] == ["c0", "c3", "c5"]
+        assert engine.run(program).measures[0].tolist() == [2**20]
+
+
 def test_csv_is_text_unless_declared(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text('\ufeffa,B c,d\n1,"x,\n""y",2024-01-01\n2\nbad"quote,1,2,3,4\n007,,\n', encoding="utf-8")
@@ -295,7 +326,7 @@ def test_bad_sources_are_refused(tmp_path: Path) -> None:
         (pd.DataFrame([[1]], columns=[0]), "name must be a text"),
         (pd.Series([1]), "expected a DataFrame"),
         (pl.Series([1]), "expected a DataFrame or a LazyFrame"),
-        (arrow().to_batches()[0], "expected an Arrow table"),
+        (arrow().schema, "expected an Arrow table"),
         (duckdb.connect(), "expected a DuckDB relation"),
         ({"a": [1]}, "cannot read a table from this"),
         (text, "expected a .parquet or .csv file"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -63,29 +63,34 @@ def _types(empty: Callable[[Sequence[str]], object], names: Sequence[str]) -> li
 def _pandas(frame: Any) -> Found:
     if type(frame).__name__ != "DataFrame":
         raise DataError("expected a DataFrame", where="Table", got=type(frame).__name__)
-    # The series themselves: each column keeps its memory.
-    columns = {name: frame[name] for name in distinct_names(list(frame.columns), "Table")}
-    ours = {name: storage for name, series in columns.items() if (storage := storage_of(series.dtype)) is not None}
+    # The same memory under another head: a column that the caller replaces later is still the old one here.
+    held = frame.copy(deep=False)
+    dtypes = dict(zip(distinct_names(list(held.columns), "Table"), held.dtypes, strict=True))
+    # One column of each dtype is described; categories are values, so each such column stands for itself.
+    like = {name: ("category", name) if str(dtype) == "category" else dtype for name, dtype in dtypes.items()}
+    first = {kind: name for name, kind in reversed(like.items())}
+    ours = {kind: storage for kind, name in first.items() if (storage := storage_of(dtypes[name])) is not None}
 
     def empty(chosen: Sequence[str]) -> object:
-        return type(frame)({name: columns[name].iloc[:0] for name in chosen}, copy=False)
+        return type(held)({name: held[name].iloc[:0] for name in chosen}, copy=False)
 
-    theirs = dict(_types(empty, [name for name in columns if name not in ours]))
-    fields, hidden = visible([(name, ours[name] if name in ours else theirs[name]) for name in columns])
-    shown = {name: columns[name] for name, _ in fields}
-    origin = Given(kind="pandas", fields=fields, provide=lambda chosen: _pandas_rows(type(frame), shown, ours, chosen))
+    theirs = dict(_types(empty, [name for kind, name in first.items() if kind not in ours]))
+    known = {kind: ours[kind] if kind in ours else theirs[name] for kind, name in first.items()}
+    fields, hidden = visible([(name, known[kind]) for name, kind in like.items()])
+    odd = frozenset(name for name, kind in like.items() if kind in ours)
+    origin = Given(kind="pandas", fields=fields, provide=lambda chosen: _pandas_rows(held, odd, chosen))
     return origin, hidden
 
 
-def _pandas_rows(frame: Any, columns: Mapping[str, Any], ours: Mapping[str, str], names: Sequence[str]) -> object:
+def _pandas_rows(frame: Any, odd: frozenset[str], names: Sequence[str]) -> object:
     """The columns as they are; as Arrow where one of them would make the engine's reader of pandas raise."""
-    if not any(name in ours for name in names):
-        return frame({name: columns[name] for name in names}, copy=False)
-    safe = {name: column_of(columns[name]) if name in ours else columns[name] for name in names}
+    columns = {name: column_of(frame[name]) if name in odd else frame[name] for name in names}
+    if not odd.intersection(names):
+        return type(frame)(columns, copy=False)
     pyarrow = arrow.pyarrow()
     if pyarrow is None:
-        return frame(safe, copy=False)
-    arrays = {name: column if _is_arrow(column) else pyarrow.array(column) for name, column in safe.items()}
+        return type(frame)(columns, copy=False)
+    arrays = {name: column if _is_arrow(column) else pyarrow.array(column) for name, column in columns.items()}
     return pyarrow.table(arrays)
 
 
