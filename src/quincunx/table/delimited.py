@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -108,6 +108,19 @@ def find(path: Path, dialect: Dialect) -> Found:
     if described(origin.relation(names), [full]) is None:
         raise DataError("the file is not readable as csv", where="Table", got=str(path))
     return origin, {}
+
+
+def observed(path: Path) -> Dialect:
+    """How a CSV file seems to be written, by its first line alone: to propose it, not to read the file so."""
+    with suppress(OSError):
+        with path.open("rb") as file:
+            wide = file.read(2) in _MARKS
+        for encoding in ("utf-16",) if wide else (UTF8, "windows-1252", "latin-1"):
+            with suppress(DataError, EOFError):
+                line = first_line(path, encoding)
+                separator = None if ".tsv" in path.name.lower() else other_separator(line)
+                return Dialect(encoding=None if encoding == UTF8 else encoding, separator=separator)
+    return Dialect()
 
 
 def _check_beginning(path: Path, encoding: str) -> None:
