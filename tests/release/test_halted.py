@@ -299,7 +299,9 @@ def test_made_up_rows_have_many_values_of_every_type() -> None:
     from quincunx.spec.unit import AddRemove
     from quincunx.table.source import schema
 
-    none, some = stage.relations("t", table.origin.fields, schema({"t": table}, AddRemove(key="p")))
+    none, some = stage.relations(
+        "t", table.origin.fields, [name for name, _ in table.origin.fields], schema({"t": table}, AddRemove(key="p"))
+    )
     assert stage.connection.execute(f"SELECT COUNT(*) FROM {none}").fetchall() == [(0,)]
     for name, storage in table.origin.fields:
         found = stage.connection.execute(f"SELECT COUNT(DISTINCT {name}), COUNT(*) FROM {some}").fetchone()

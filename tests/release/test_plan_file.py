@@ -198,3 +198,26 @@ def test_a_moved_error_keeps_its_kind_and_its_attributes() -> None:
     again = placed(query, "plan.toml:3")
     assert isinstance(again, QueryError)
     assert again.excerpt == query.excerpt != ""
+
+
+def test_a_mark_of_the_encoding_in_front_is_no_mistake(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_bytes(b"\xef\xbb\xbf" + PLAN.replace("\n", "\r\n").encode())
+    assert read_plan(plan).releases == read_plan(written(tmp_path)).releases
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("x = 2\nintensity = 1/8\n", 'Quote the fraction: "1/8".'),
+        ("x = 2\nx = { a = 1, b = 0.5 / 3 }\n", 'Quote the fraction: "0.5/3".'),
+        ("x = 2\ny = [ 1/8 ]", 'Quote the fraction: "1/8".'),
+        ('x = 2\ny = "1/8\n', ""),
+        ("x = 2\ny = 2024/05/06\n", ""),
+    ],
+)
+def test_a_fraction_without_quotes_is_told_to_be_quoted(tmp_path: Path, text: str, hint: str) -> None:
+    with pytest.raises(ParameterError, match="not valid TOML") as caught:
+        read_plan(written(tmp_path, text))
+    assert caught.value.hint == hint
+    assert caught.value.where.endswith("plan.toml:2")

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.scan import arrived
-from quincunx.table.files import Parquet
+from quincunx.table.parquet import Parquet
 from quincunx.table.source import Table
 from quincunx.table.storage import RAW_TEXT
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from quincunx import __version__
 from quincunx.address import masked
 from quincunx.cli import (
     account,
@@ -62,12 +63,28 @@ def _masking() -> Iterator[None]:
 app = typer.Typer(
     name="quincunx",
     cls=Commands,
-    help="Differential privacy whose guarantee can be stated, computed, checked and audited.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"quincunx {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Differential privacy whose guarantee can be stated, computed, checked and audited."""
+
+
 app.command("account")(account.account)
 app.add_typer(attack.app, name="attack")
 app.add_typer(audit.app, name="audit")

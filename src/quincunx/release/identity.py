@@ -70,7 +70,8 @@ def _read(program: Program, schema: Schema, table: TableSchema) -> dict[str, obj
     """How the columns are scanned whose scan has a tag of its own; nothing for the others, whose keys are older.
 
     text/2: a text that is not of the table's encoding, or longer than declared, is NULL. present/1: a row without a
-    value in one of these columns is dropped. span/1: dates and moments are moved between these.
+    value in one of these columns is dropped. span/1: dates and moments are moved between these. marks/1: the separator,
+    the decimal mark and the mark between thousands that are declared of a CSV file.
     """
     used = columns_read(program) | {name.lower() for name in schema.unit.columns}
     texts = [column for column in table.columns if column.type == "text" and column.name.lower() in used]
@@ -78,6 +79,8 @@ def _read(program: Program, schema: Schema, table: TableSchema) -> dict[str, obj
     found: dict[str, object] = {"read": _text(tags)} if texts else {}
     if table.required:
         found["present"] = _text(["present/1", [column.name for column in table.required]])
+    if table.marks is not None:
+        found["marks"] = _text(["marks/1", *table.marks])
     spans: Json = {c.name: ["span/1", _ends(c)] for c in table.columns if c.span is not None and c.name.lower() in used}
     return found | ({"spans": _text(spans)} if spans else {})
 

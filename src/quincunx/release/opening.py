@@ -57,7 +57,7 @@ def _table(entry: TableEntry) -> Table:
             limits=entry.limits,
             columns=entry.columns,
             public=entry.public,
-            encoding=entry.encoding,
+            **entry.written,
         )
     except QuincunxError as error:
         raise placed(error, _nearest(error, entry).place) from None
@@ -69,7 +69,7 @@ def _nearest(error: QuincunxError, entry: TableEntry) -> Node:
     for name in entry.columns:
         if _names(error, name):
             return node.child("columns").child(name)
-    for part in ("limits", "source", "columns", "encoding"):
+    for part in ("limits", "source", "columns", *entry.written):
         if part in node.value and part in error.where.lower():
             return node.child(part)
     if "source" in node.value and any(word in error.what for word in ("file", "read", "source")):

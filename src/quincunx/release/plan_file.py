@@ -20,11 +20,13 @@ from quincunx.spec.intensity import number
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.declaration import FIELDS
+from quincunx.table.files import check_local
 
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")
 _SPEC: Final = ("unit", "standard", "intensity", "invariants")
 _ENTRY: Final = ("name", "sql", "spend", "share", "within", "delta", "tidy")
+_WRITTEN: Final = ("encoding", "separator", "decimal", "thousands")
 _WAYS: Final = ("spend", "share", "within")
 _NAME: Final = re.compile(r"[\w][\w .-]{0,99}")
 # What Windows reserves, so that a folder of releases can be copied anywhere.
@@ -33,13 +35,15 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """[tables.NAME] as written: source (absolute path), limits, columns, public, encoding; `node` knows the lines."""
+    """[tables.NAME]: source (absolute path), limits, columns, public; written: how a CSV file is, its encoding and
+    marks; `node` knows the lines.
+    """
 
     source: Path = field(repr=False)
     limits: Mapping[str, int]
     columns: Mapping[str, Mapping[str, Any]]
     public: bool
-    encoding: str | None
+    written: Mapping[str, str]
     node: Node = field(repr=False)
 
 
@@ -199,9 +203,11 @@ def _budgets(node: Node) -> dict[str, object]:
 
 
 def _table(node: Node, file: Path) -> TableEntry:
-    parts = node.members(("source", "public", "limits", "columns", "encoding"))
+    parts = node.members(("source", "public", "limits", "columns", *_WRITTEN))
     if "source" not in parts:
         raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
+    with parts["source"].located():
+        check_local(parts["source"].text())
     limits = parts["limits"].members(("rows", "groups", "per_group")) if "limits" in parts else {}
     for limit in limits.values():
         limit.expect(int)
@@ -213,7 +219,7 @@ def _table(node: Node, file: Path) -> TableEntry:
         limits={name: limit.value for name, limit in limits.items()},
         columns={name: column.value for name, column in columns.items()},
         public=parts["public"].flag() if "public" in parts else False,
-        encoding=parts["encoding"].text() if "encoding" in parts else None,
+        written={name: parts[name].text() for name in _WRITTEN if name in parts},
         node=node,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from quincunx.release.lines import Path, line_index
 
 T = TypeVar("T")
 
+# A fraction after an equals sign, a comma or a bracket: TOML has none.
+_FRACTION = re.compile(r"[=,\[{]\s*([+-]?[\d.]+)\s*/\s*(\d+)(?![\d/.])")
 _KINDS = {str: "a text", bool: "true or false", int: "a whole number", dict: "a table", list: "a list"}
 
 
@@ -105,7 +108,8 @@ class Node:
 def read_toml(file: File) -> Node:
     """The document in `file`. Decimals stay the decimals that were typed."""
     try:
-        text = file.read_text(encoding="utf-8")
+        # Some editors put a mark of the encoding in front.
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError("the plan cannot be read", where=str(file), got=type(error).__name__) from None
     text = text.replace("\r\n", "\n")
@@ -115,10 +119,17 @@ def read_toml(file: File) -> Node:
         reason, _, place = str(error).rpartition(" (at ")
         digits = "".join(character for character in place.partition(",")[0] if character.isdigit())
         line = int(digits) if digits else text.count("\n") + 1
-        raise ParameterError("not valid TOML", where=f"{file}:{line}", got=reason or str(error)) from None
+        hint = _unquoted(text.split("\n")[line - 1])
+        raise ParameterError("not valid TOML", where=f"{file}:{line}", got=reason or str(error), hint=hint) from None
     except RecursionError:
         raise ParameterError("nested too deeply", where=str(file)) from None
     return Node(file=str(file), index=line_index(text), path=(), value=value)
+
+
+def _unquoted(line: str) -> str:
+    """What to write where a line holds a fraction that is no text."""
+    found = _FRACTION.search(line)
+    return "" if found is None else f'Quote the fraction: "{found[1]}/{found[2]}".'
 
 
 def placed(error: QuincunxError, place: str) -> QuincunxError:

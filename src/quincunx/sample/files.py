@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from importlib import resources
 from pathlib import Path
@@ -11,21 +12,14 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import DataError, InputError
+from quincunx.errors import InputError
+from quincunx.sample.proposal import Asked, expected, owner
 from quincunx.sample.world import Columns, world
+from quincunx.table.delimited import observed
+from quincunx.table.dialect import Dialect
+from quincunx.table.files import find
+from quincunx.table.storage import MARKED_TEXT, type_of
 
-# what DuckDB calls a type → what a plan calls it
-_TYPES: Final = {
-    "BOOLEAN": "boolean",
-    "DATE": "date",
-    "VARCHAR": "text",
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "decimal"),
-    **dict.fromkeys(
-        ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "timestamp"
-    ),
-}
 _SPECIAL: Final = {"visits": "* REPLACE (CAST(cost AS DECIMAL(9, 2)) AS cost)"}
 
 
@@ -45,24 +39,46 @@ def write_sample(folder: str | Path, people: object = 12_000) -> list[Path]:
 
 
 def write_plan_for(folder: str | Path, data: str | Path) -> list[Path]:
-    """A plan for a Parquet or CSV file: names and types from its metadata, blanks where only the curator knows.
+    """A plan for Parquet or CSV files: names and types from their metadata, blanks where only the curator knows.
 
-    No value is read: of a Parquet file the footer, of a CSV file the header line.
+    No value is read: of a Parquet file the footer, of a CSV file the header line. Where a file has no types, they are
+    proposed by the columns' names.
     """
+    return plan_for(folder, data)[0]
+
+
+def plan_for(folder: str | Path, data: str | Path) -> tuple[list[Path], Asked]:
+    """The same, with what is left to fill in."""
     file = Path(data)
-    kind = file.suffix.lower()
-    if kind not in (".parquet", ".csv") or not file.is_file():
-        hint = "Give an existing .parquet or .csv file."
-        raise DataError("cannot read a table's columns from it", where=str(file), got=kind or "no file", hint=hint)
-    columns = _parquet_columns(file) if kind == ".parquet" else _csv_columns(file)
+    several = file.is_dir() or not file.suffix.lower().endswith((".csv", ".tsv", ".gz"))
+    seen = Dialect() if several else observed(file)
+    origin, hidden = find(data, seen)
     place = _empty(Path(folder))
     source = os.path.relpath(file.resolve(), place.resolve())
-    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in file.stem).strip("_").lower() or "data"
+    stem = file.name.partition(".")[0] if not file.is_dir() else file.resolve().name
+    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in stem).strip("_").lower() or "data"
     name = name if not name[0].isdigit() else f"t_{name}"
-    plan = _text("blank.toml").replace("@NAME@", name).replace("@SOURCE@", Path(source).as_posix())
-    plan = plan.replace("@COLUMNS@", "\n".join(_line(column, kind) for column, kind in columns))
-    (place / "plan.toml").write_text(plan, encoding="utf-8")
-    return [place / "plan.toml"]
+    untyped = {column for column, storage in origin.fields if storage in ("VARCHAR", MARKED_TEXT)}
+    kinds = {column: (expected(column) if column in untyped else type_of(storage)) for column, storage in origin.fields}
+    plan = _text("blank.toml").replace("@NAME@", name)
+    plan = plan.replace('"@SOURCE@"', "\n".join([_quoted(Path(source).as_posix()), *_written(seen)]))
+    lines = [_line(column, kind or "text", column in untyped and kind is not None) for column, kind in kinds.items()]
+    lines += [f"# {_quoted(column)} {why}" for column, why in hidden.items()]
+    (place / "plan.toml").write_text(plan.replace("@COLUMNS@", "\n".join(lines)), encoding="utf-8")
+    numbers = tuple(column for column, kind in kinds.items() if kind in ("integer", "decimal") and not owner(column))
+    asked = Asked(
+        owners=tuple(column for column in kinds if owner(column)),
+        bounds=numbers,
+        keys=tuple(column for column, kind in kinds.items() if kind in (None, "text") and not owner(column)),
+        proposed=tuple(c for c, kind in kinds.items() if c in untyped and kind not in (None, "text")),
+    )
+    return [place / "plan.toml"], asked
+
+
+def _written(seen: Dialect) -> list[str]:
+    """How a CSV file seems to be written, for a plan to declare."""
+    declared = {name: getattr(seen, name) for name in seen.declared}
+    return [f"{name} = {_quoted(value)}  # as its first line looks: check" for name, value in declared.items()]
 
 
 def _empty(place: Path) -> Path:
@@ -90,33 +106,18 @@ def _write(path: Path, name: str, columns: Columns) -> Path:
     return path
 
 
-def _parquet_columns(file: Path) -> list[tuple[str, str | None]]:
-    with duckdb.connect(":memory:") as connection:
-        try:
-            found = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(file)]).fetchall()
-        except duckdb.Error:
-            hint = "Is it a Parquet file?"
-            raise DataError("its metadata cannot be read", where=str(file), hint=hint) from None
-    return [(row[0], _TYPES.get(row[1].split("(")[0])) for row in found]
+def _quoted(text: str) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _csv_columns(file: Path) -> list[tuple[str, str | None]]:
-    import csv
-
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        header = next(csv.reader(lines), [])
-    if not header or any(not name.strip() for name in header):
-        raise DataError("the first line must name the columns", where=str(file), hint="Add a header line.")
-    return [(name, "text") for name in header]
-
-
-def _line(column: str, kind: str | None) -> str:
-    name = '"' + column.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if kind is None:
-        return f"# {name} has a type that questions cannot use"
-    if kind in ("integer", "decimal"):
-        step = ', step = "…"' if kind == "decimal" else ""
-        return f'{name} = {{ type = "{kind}" }}  # to add up: bounds = [low, high]{step}'
-    if kind == "text":
-        return f'{name} = {{ type = "text" }}  # to group by: keys = ["…", "…"]'
-    return f'{name} = {{ type = "{kind}" }}'
+def _line(column: str, kind: str, proposed: bool) -> str:
+    comments = ["by its name: check"] if proposed and kind != "text" else []
+    if owner(column):
+        comments.append("whose a row is, by its name")
+    elif kind in ("integer", "decimal"):
+        comments.append("to add up: bounds = [low, high]" + (', step = "…"' if kind == "decimal" else ""))
+    elif kind == "text":
+        comments.append('to group by: keys = ["…", "…"]')
+    said = f"  # {'; '.join(comments)}" if comments else ""
+    return f'{_quoted(column)} = {{ type = "{kind}" }}{said}'

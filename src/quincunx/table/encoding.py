@@ -8,13 +8,15 @@ gone when the question ends.
 from __future__ import annotations
 
 import codecs
+import gzip
 import os
 import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from quincunx.errors import DataError
 from quincunx.table.storage import MARK
@@ -43,7 +45,7 @@ def read_encoding(given: object) -> str | None:
 
 def first_line(path: Path, encoding: str) -> str:
     """The first line as text: no byte after it is decoded. A quoted name may hold a line break."""
-    with path.open("rb") as file:
+    with _open(str(path)) as file:
         line = b"".join(_header(file, encoding))
     try:
         return line.decode("utf-8-sig" if encoding == UTF8 else ENCODINGS[encoding]).rstrip("\r\n")
@@ -53,7 +55,12 @@ def first_line(path: Path, encoding: str) -> str:
     raise DataError(what, where="Table.encoding", got=str(path), hint=hint)
 
 
-def _header(file: IO[bytes], encoding: str) -> Iterator[bytes]:
+def _open(path: str) -> BufferedIOBase:
+    """The bytes of a file, unpacked where its name says that it is compressed."""
+    return gzip.open(path, "rb") if path.lower().endswith(".gz") else open(path, "rb")
+
+
+def _header(file: BufferedIOBase, encoding: str) -> Iterator[bytes]:
     width = 2 if encoding == "utf-16" else 1
     quoted, size = False, 0
     ends = {b"\n", b"\n\0", b"\0\n"}
@@ -82,7 +89,7 @@ def readable(path: str, encoding: str, folder: str) -> Iterator[str]:
     try:
         decoder = codecs.getincrementaldecoder(ENCODINGS[encoding])(errors=_MARKED)
         handle = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with open(path, "rb") as source, os.fdopen(handle, "wb") as target:
+        with _open(path) as source, os.fdopen(handle, "wb") as target:
             while chunk := source.read(_CHUNK):
                 target.write(decoder.decode(chunk).encode("utf-8"))
             target.write(decoder.decode(b"", final=True).encode("utf-8"))
@@ -97,7 +104,7 @@ def readable(path: str, encoding: str, folder: str) -> Iterator[str]:
 def _is_utf8(path: str) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with open(path, "rb") as source:
+        with _open(path) as source:
             while chunk := source.read(_CHUNK):
                 decoder.decode(chunk)
         decoder.decode(b"", final=True)

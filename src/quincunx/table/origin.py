@@ -9,9 +9,9 @@ or already checked; moments that a reader would have to multiply arrive as the w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import duckdb
 from sqlglot import exp
@@ -21,6 +21,8 @@ from quincunx.table.engines.connection import connect
 from quincunx.table.storage import NAME, TYPES, type_of
 
 Fields = tuple[tuple[str, str], ...]
+# Column → the end of a sentence that says why questions cannot see it.
+Hidden = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,7 +36,8 @@ class Origin(ABC):
     kind: str
     fields: Fields
     once: bool = False
-    paths: tuple[str, ...] = ()
+    # In no repr: of several files the names may be facts about people.
+    paths: tuple[str, ...] = field(default=(), repr=False)
     folders: tuple[str, ...] = ()
 
     @abstractmethod
@@ -72,19 +75,19 @@ class Given(Origin):
             cursor.unregister(NAME)
 
 
-def visible(described: Sequence[tuple[str, str | None]]) -> tuple[Fields, tuple[str, ...]]:
-    """The columns that questions can see, and a note on each of the others; None: the engine cannot read it at all."""
+def visible(described: Sequence[tuple[str, str | None]]) -> tuple[Fields, Hidden]:
+    """The columns that questions can see, and why not the others; None: the engine cannot read it at all."""
     distinct_names([name for name, _ in described], "Table")
     seen = tuple((name, storage) for name, storage in described if storage is not None and type_of(storage) is not None)
     shown = dict(seen)
-    notes = tuple(
-        f"Column {name} is of a type that the engine cannot read."
+    hidden = {
+        name: "is of a type that the engine cannot read"
         if storage is None
-        else f"Column {name} is of type {storage.partition('(')[0]}, which questions cannot use."
+        else f"is of type {storage.partition('(')[0]}, which questions cannot use"
         for name, storage in described
         if name not in shown
-    )
-    return seen, notes
+    }
+    return seen, hidden
 
 
 def described(
@@ -101,3 +104,6 @@ def described(
     finally:
         connection.close()
     return None if rows is None else [(str(row[0]), str(row[1])) for row in rows]
+
+
+Found = tuple[Origin, Hidden]

@@ -62,7 +62,8 @@ class Limits:
 class TableSchema:
     """One table: private ones have limits and the unit's key, public ones are anyone's to read.
 
-    encoding: of a CSV file that is not UTF-8.
+    encoding: of a CSV file that is not UTF-8. marks: of a CSV file, the declared separator, decimal mark and mark
+    between thousands; None where none was declared.
     """
 
     name: str
@@ -70,6 +71,7 @@ class TableSchema:
     limits: Limits = Limits()
     public: bool = False
     encoding: str | None = None
+    marks: tuple[str | None, str | None, str | None] | None = None
 
     @property
     def required(self) -> tuple[ColumnSchema, ...]:

@@ -78,6 +78,10 @@ def _series(series: Any, texts: Iterable[str | None]) -> Any:
 def _valid(values: Iterable[object]) -> Iterator[str | None]:
     """Each value as a text that is Unicode, or nothing. Objects are asked one by one, so that none spoils another."""
     for value in values:
+        if type(value) is str and value.isascii():
+            # Most texts are seen through at once: in pandas 2 every text is an object.
+            yield value
+            continue
         try:
             text = None if _missing(value) else str(value)
             yield text if text is None or is_unicode(text) else None

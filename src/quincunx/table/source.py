@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
@@ -22,34 +23,38 @@ from quincunx.table.declaration import (
     read_limits,
     read_span,
 )
-from quincunx.table.encoding import read_encoding
+from quincunx.table.dialect import Dialect, read_dialect
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.keys import normal, python_value
 from quincunx.table.engines.piece import DIALECT, cast
 from quincunx.table.engines.scan import inside, read
 from quincunx.table.expression import Value
-from quincunx.table.origin import Origin
+from quincunx.table.origin import Hidden, Origin
 from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
 from quincunx.table.storage import decimal_parts, type_of
 
 __all__ = ["Table", "public_digest", "schema"]
+
+# How many names of columns an error lists.
+_SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Table:
     """A table: where its rows are, and what is declared about them.
 
-    source: a pandas or Polars frame (also lazy), an Arrow table, a DuckDB relation, or the path of a Parquet or CSV
-    file. limits: how much of one person may count in a question: rows, groups, per_group. columns: name →
-    {"type", "bounds", "step", "keys", "length", "null"}, each optional. public: anyone may read it; it has no limits.
-    encoding: of a CSV file that is not UTF-8: latin-1, windows-1252 or utf-16. Opening reads no private row.
+    source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, or the path of
+    a Parquet or CSV file, of a folder of Parquet files or a pattern for them. limits: how much of one person may count
+    in a question: rows, groups, per_group. columns: name → {"type", "bounds", "step", "keys", "length", "null"}, each
+    optional. public: anyone may read it; it has no limits. encoding, separator, decimal, thousands: how a CSV file is
+    written that is not UTF-8, or not 1234.5 between commas. Opening reads no private row.
     """
 
     origin: Origin
     limits: Limits
     columns: Mapping[str, Declaration]
     public: bool
-    encoding: str | None
+    dialect: Dialect
     notes: tuple[str, ...]
 
     def __init__(
@@ -60,20 +65,17 @@ class Table:
         columns: Mapping[str, Mapping[str, object]] | None = None,
         public: bool = False,
         encoding: str | None = None,
+        separator: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
     ) -> None:
-        declared, coded = read_columns(columns or {}), read_encoding(encoding)
+        declared, dialect = read_columns(columns or {}), read_dialect(encoding, separator, decimal, thousands)
         if isinstance(source, str | Path):
-            origin, notes = files.find(Path(source), coded)
-        elif coded is not None:
-            hint = "Leave encoding out: a frame holds characters already."
-            raise DataError("only CSV files have an encoding", where="Table.encoding", got=coded, hint=hint)
+            origin, hidden = files.find(source, dialect)
         else:
-            origin, notes = frames.find(source, {name: each.type for name, each in declared.items()})
-        known = {name.lower() for name, _ in origin.fields}
-        for name in declared:
-            if name.lower() not in known:
-                hint = f"Its columns are {', '.join(each for each, _ in origin.fields)}."
-                raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
+            files.check_no_dialect(dialect, type(source).__name__)
+            origin, hidden = frames.find(source)
+        _check_names(declared, origin, hidden)
         if public and limits:
             hint = "Leave limits out: a public table holds nobody's secrets."
             raise DataError("a public table has no limits", where="limits", hint=hint)
@@ -81,12 +83,17 @@ class Table:
         object.__setattr__(self, "limits", read_limits(limits or {}))
         object.__setattr__(self, "columns", declared)
         object.__setattr__(self, "public", public)
-        object.__setattr__(self, "encoding", coded)
-        object.__setattr__(self, "notes", notes)
+        object.__setattr__(self, "dialect", dialect)
+        object.__setattr__(self, "notes", tuple(f"Column {name} {why}." for name, why in hidden.items()))
 
     def __repr__(self) -> str:
         # The frame itself may be private; its shape too.
         return f"Table(kind={self.kind!r}, public={self.public})"
+
+    @property
+    def encoding(self) -> str | None:
+        """The declared encoding of a CSV file."""
+        return self.dialect.encoding
 
     @property
     def kind(self) -> str:
@@ -100,7 +107,12 @@ class Table:
             keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
             columns.append(replace(column, keys=keys))
         return TableSchema(
-            name=name, columns=tuple(columns), limits=self.limits, public=self.public, encoding=self.encoding
+            name=name,
+            columns=tuple(columns),
+            limits=self.limits,
+            public=self.public,
+            encoding=self.encoding,
+            marks=self.dialect.marks,
         )
 
     def _declarations(self) -> list[Declaration]:
@@ -190,12 +202,28 @@ def public_digest(tables: Mapping[str, Table]) -> str:
     return hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
+def _check_names(declared: Iterable[str], origin: Origin, hidden: Hidden) -> None:
+    """Only columns that questions can see are declared."""
+    known = {name.lower() for name, _ in origin.fields}
+    reasons = {name.lower(): why for name, why in hidden.items()}
+    for name in declared:
+        if name.lower() in reasons:
+            hint = "Leave its declaration out, or pass the table with this column as a text or a number."
+            raise DataError(f"column {name!r} {reasons[name.lower()]}", where=f"columns.{name}", hint=hint)
+        if name.lower() not in known:
+            shown = [each for each, _ in origin.fields]
+            more = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
+            close = difflib.get_close_matches(name, shown, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Its columns are {', '.join(shown[:_SHOWN])}{more}."
+            raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
+
+
 def _check_unit(table: TableSchema, unit: AddRemove | Replace) -> None:
     period = None if unit.per is None else unit.per.column
     for name in unit.columns:
         column = table.column(name)
         if column is None:
-            hint = "Name the column that identifies a person; a column of objects needs a declared type."
+            hint = "Name the column that identifies a person."
             raise SpecificationError(f"table {table.name!r} has no column {name!r} to protect", where="unit", hint=hint)
         if name == period and column.type not in ("date", "timestamp"):
             hint = "Choose a column of type date or timestamp."

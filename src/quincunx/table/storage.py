@@ -29,11 +29,26 @@ TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS", SECONDS, MILLISECONDS), "timestamp"),
     "BOOLEAN": "boolean",
 }
+# A marked text whose numbers have other marks than 1234.5: the mark of decimals, and that between thousands.
+_LOCAL: Final = re.compile(re.escape(MARKED_TEXT) + r" (.)(.?)")
 _DECIMAL: Final = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+
+
+def marked_text(decimal: str, thousands: str) -> str:
+    """How texts of a file arrive that writes its numbers with these marks; thousands: "" where there is none."""
+    return MARKED_TEXT if (decimal, thousands) == (".", "") else f"{MARKED_TEXT} {decimal}{thousands}"
+
+
+def numerals(storage: str) -> tuple[str, str] | None:
+    """The marks of decimals and of thousands in the numbers of a marked text; None where they are the usual ones."""
+    found = _LOCAL.fullmatch(storage)
+    return (found[1], found[2]) if found else None
 
 
 def type_of(storage: str) -> str | None:
     """The type in questions of a type in the source; None where there is none."""
+    if numerals(storage) is not None:
+        return "text"
     return "decimal" if decimal_parts(storage) is not None else TYPES.get(storage)
 
 
@@ -50,6 +65,6 @@ def decimal_parts(kind: str) -> tuple[int, int] | None:
 
 def engine_type(storage: str) -> str:
     """The engine's type of a column as it arrives, before it is made a value."""
-    if storage in (RAW_TEXT, MARKED_TEXT):
+    if storage in (RAW_TEXT, MARKED_TEXT) or numerals(storage) is not None:
         return "VARCHAR"
     return "BIGINT" if storage in (SECONDS, MILLISECONDS, DAY_MILLISECONDS) else storage

@@ -9,7 +9,10 @@ from quincunx.errors import VerificationError
 from quincunx.table.engines import scan
 from quincunx.table.storage import RAW_TEXT
 
-KINDS = {"arrow", "pandas", "polars", "polars-lazy", "duckdb", "parquet", "csv"}
+KINDS = {
+    "arrow", "arrow-reader", "pandas", "polars", "polars-lazy", "duckdb", "parquet", "parquet-folder", "parquet-hive",
+    "csv", "csv-semicolon", "csv-gzip", "csv-latin-1", "csv-utf-16", "csv-numerals",
+}  # fmt: skip
 
 
 def report(found: Hostility) -> None:

@@ -91,7 +91,8 @@ def hostile(every: int = 1) -> Hostility:
             if number % every:
                 continue
             said: dict[str, list[Any]] = {}
-            for kind, worlds in _held(case, Path(folder)):
+            # Written anew for each case: a folder may be left over from none.
+            for kind, worlds in _held(case, Path(tempfile.mkdtemp(dir=folder))):
                 if worlds is None:
                     unheld.append((kind, case.type))
                     continue
@@ -116,7 +117,7 @@ def _held(case: Hostile, folder: Path) -> Iterator[tuple[str, tuple[object, obje
     for kind, make in case.makers(folder).items():
         try:
             yield kind, (make(True), make(False))
-        except (ValueError, TypeError, ArithmeticError, NotImplementedError, duckdb.Error):
+        except (ValueError, TypeError, ArithmeticError, NotImplementedError, OSError, duckdb.Error):
             yield kind, None
 
 
@@ -140,7 +141,8 @@ def _answers(case: Hostile, source: object, key: str, questions: Sequence[str]) 
     if not questions:
         return []
     given: dict[str, dict[str, object]] = {"p": {"type": "integer"}, "v": {"type": "integer"}, "x": dict(case.column)}
-    table = Table(source, limits={"rows": 2, "groups": 2}, columns=given, encoding=case.encoding)
+    written: dict[str, Any] = dict(case.written)
+    table = Table(source, limits={"rows": 2, "groups": 2}, columns=given, **written)
     declared = schema({"t": table}, AddRemove(key=key))
     programs = [plan(read(text, declared, evaluate), declared, 1) for text in questions]
     with DuckDB({"t": table}, declared, threads=1) as engine:

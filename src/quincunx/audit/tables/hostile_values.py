@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote_from_bytes
 
 Maker = Callable[[bool], object]
 # What is not UTF-8: a stray byte, a surrogate, an overlong form, beyond Unicode, cut short; and odd but valid texts.
@@ -27,13 +30,24 @@ _BYTES: Final = {
 _MOMENTS: Final = (2**62, 2**63 - 1, -(2**63), 253_402_300_800, -62_135_596_801)
 _DAYS: Final = (2**31 - 1, -(2**31), 2_932_897, -719_163)
 _ALL: Final = ("arrow", "pandas", "polars", "duckdb", "parquet")
+# What is read as one of these is, in several parts: tried with the types that have a way of their own.
+_MORE: Final = ("arrow-reader", "parquet-folder")
+# What is tried in every way to write a CSV file; kind of CSV file → how it is written.
+_ODD: Final = ("a stray byte", "a surrogate", "a zero byte")
+_CSV: Final[Mapping[str, Mapping[str, str]]] = {
+    "csv": {},
+    "csv-semicolon": {"separator": ";"},
+    "csv-gzip": {},
+    "csv-latin-1": {"encoding": "latin-1", "separator": "\t"},
+    "csv-utf-16": {"encoding": "utf-16", "separator": "|"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hostile:
     """One hostile value. asked: which questions fit. column: what is declared. makers: kind → a table with or without.
 
-    owns: whether the column may say whose a row is.
+    owns: whether the column may say whose a row is. written: how a CSV file is, as it is declared.
     """
 
     name: str
@@ -42,7 +56,7 @@ class Hostile:
     makers: Callable[[Path], Mapping[str, Maker]]
     column: Mapping[str, object] = field(default_factory=dict)
     owns: bool = False
-    encoding: str | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 def columns() -> Iterator[Hostile]:
@@ -56,10 +70,14 @@ def _text_columns() -> Iterator[Hostile]:
     pa = import_module("pyarrow")
     for name, value in _BYTES.items():
         for kind in (pa.string(), pa.large_string(), pa.string_view()):
-            yield _arrow(f"{kind}, {name}", _texts(kind, value), "text", owns=True)
+            kinds = (*_ALL, *(_MORE if kind == pa.string() else ()))
+            yield _arrow(f"{kind}, {name}", _texts(kind, value), "text", owns=True, kinds=kinds)
         kinds = (*_ALL, "polars-lazy")
         yield _arrow(f"dictionary, {name}", _dictionary(value), "text", owns=True, kinds=kinds)
-        yield _csv(name, value)
+        for kind, written in _CSV.items():
+            if not written or name in _ODD:
+                yield _csv(name, value, kind, written)
+        yield _folders(name, value)
 
 
 def _time_columns() -> Iterator[Hostile]:
@@ -70,7 +88,8 @@ def _time_columns() -> Iterator[Hostile]:
             kinds = tuple(each for each in _ALL if unit != "s" or each != "polars")
             for value in _MOMENTS:
                 kind = pa.timestamp(unit, zone)
-                yield _arrow(f"{kind}, {value}", _whole(kind, value), "timestamp", owns=unit == "ms", kinds=kinds)
+                some = (*kinds, *_MORE) if (unit, zone) == ("ms", None) else kinds
+                yield _arrow(f"{kind}, {value}", _whole(kind, value), "timestamp", owns=unit == "ms", kinds=some)
     for value in _DAYS:
         yield _arrow(f"date32, {value}", _whole(pa.date32(), value, "i"), "date")
     for value in _MOMENTS:
@@ -84,7 +103,9 @@ def _number_columns() -> Iterator[Hostile]:
     bounds = {"bounds": (-10, 10), "step": "0.5"}
     for digits in (2**127 - 1, -(2**127), 10**10, 10**38 - 1):
         # Others cut the digits off when they take the column over.
-        yield _arrow(f"decimal, {digits}", _decimal(digits), "number", bounds, kinds=("arrow", "pandas"))
+        yield _arrow(
+            f"decimal, {digits}", _decimal(digits), "number", bounds, kinds=("arrow", "arrow-reader", "pandas")
+        )
     reals: dict[Any, tuple[float, ...]] = {
         pa.float64(): (float("nan"), float("inf"), float("-inf"), -0.0, 5e-324, 1.7e308),
         pa.float32(): (float("nan"), float("inf"), 3.4e38),
@@ -98,6 +119,8 @@ def _number_columns() -> Iterator[Hostile]:
         for whole in ends:
             yield _arrow(f"{kind}, {whole}", _numbers(kind, whole), "number", {"bounds": (-10, 10)}, owns=True)
     yield _arrow("decimal256", _wide, "number", bounds, kinds=("arrow", "pandas", "parquet"))
+    for numeral in ("1.5", "1,2,3", ".", ",", "", "1.234.56,7", "9" * 400, "1e9999", "nan", "\ufdd0", "1,5\\0", "٣"):
+        yield _numerals(numeral)
     yield _arrow("boolean, missing", _numbers(pa.bool_(), None), "boolean")
 
 
@@ -182,11 +205,13 @@ def _arrow(
     def makers(folder: Path) -> Mapping[str, Maker]:
         known: dict[str, Maker] = {
             "arrow": table,
+            "arrow-reader": lambda hostile: table(hostile).to_reader(max_chunksize=2),
             "pandas": lambda hostile: table(hostile).to_pandas(types_mapper=import_module("pandas").ArrowDtype),
             "polars": lambda hostile: import_module("polars").from_arrow(table(hostile)),
             "polars-lazy": lambda hostile: import_module("polars").from_arrow(table(hostile)).lazy(),
             "duckdb": lambda hostile: _relation(table(hostile), lazy=asked == "text"),
             "parquet": lambda hostile: _written(table(hostile), folder, hostile),
+            "parquet-folder": lambda hostile: _parted(table(hostile), folder, hostile),
         }
         return {kind: known[kind] for kind in kinds}
 
@@ -210,17 +235,74 @@ def _written(table: Any, folder: Path, hostile: bool) -> Path:
     return path
 
 
-def _csv(name: str, value: bytes) -> Hostile:
+def _parted(table: Any, folder: Path, hostile: bool) -> Path:
+    """A file for each row, so that the hostile one has its own, which is not there without it."""
+    place = Path(tempfile.mkdtemp(dir=folder, prefix="with" if hostile else "without"))
+    for row in range(table.num_rows):
+        import_module("pyarrow.parquet").write_table(table.slice(row, 1), place / f"{row}.parquet")
+    return place
+
+
+def _folders(name: str, value: bytes) -> Hostile:
+    """The hostile value as the name of a folder: x=VALUE/rows.parquet, written as Hive's writers do."""
+    pa = import_module("pyarrow")
+
     def make(folder: Path, hostile: bool) -> Path:
-        path = folder / "rows.csv"
+        place = Path(tempfile.mkdtemp(dir=folder))
+        for row, each in enumerate((b"a", b"b", b"c", *((value,) if hostile else ()))):
+            inner = place / f"x={quote_from_bytes(each, safe='')}"
+            inner.mkdir()
+            rows = pa.table({"p": [row], "v": [(1, 2, 3, 1)[row]]})
+            import_module("pyarrow.parquet").write_table(rows, inner / "rows.parquet")
+        return place
+
+    return Hostile(
+        name=f"folder's name, {name}",
+        type="folder's name",
+        asked="text",
+        makers=lambda folder: {"parquet-hive": lambda hostile: make(folder, hostile)},
+        owns=True,
+    )
+
+
+def _csv(name: str, value: bytes, kind: str, written: Mapping[str, str]) -> Hostile:
+    """One hostile field of a CSV file that is written in this way; a codec changes what can be written as it is."""
+
+    def make(folder: Path, hostile: bool) -> Path:
+        mark = written.get("separator", ",").encode()
         lines = [b"p,v,x", b"0,1,a", b"1,2,b", b"2,3,c", *([b'3,1,"' + value + b'"'] if hostile else [])]
-        path.write_bytes(b"\n".join(lines) + b"\n")
+        content = b"".join(line.replace(b",", mark, 2) + b"\n" for line in lines)
+        if written.get("encoding") == "utf-16":
+            # What is no UTF-8 stands as lone surrogates, which are no UTF-16 either.
+            content = content.decode("utf-8", "surrogateescape").encode("utf-16", "surrogatepass")
+        path = folder / f"rows.csv{'.gz' if kind == 'csv-gzip' else ''}"
+        path.write_bytes(gzip.compress(content) if kind == "csv-gzip" else content)
         return path
 
     def makers(folder: Path) -> Mapping[str, Maker]:
-        return {"csv": lambda hostile: make(folder, hostile)}
+        return {kind: lambda hostile: make(folder, hostile)}
 
-    return Hostile(name=f"csv, {name}", type="csv", asked="text", makers=makers, owns=True)
+    return Hostile(name=f"{kind}, {name}", type="csv", asked="text", makers=makers, owns=True, written=written)
+
+
+def _numerals(value: str) -> Hostile:
+    """A number that is none, in a file whose numbers have other marks."""
+    written = {"separator": ";", "decimal": ",", "thousands": "."}
+
+    def make(folder: Path, hostile: bool) -> Path:
+        path = folder / "numbers.csv"
+        rows = ["p;v;x", "0;1;1,5", "1;2;2.000,25", "2;3;3", *([f'3;1;"{value}"'] if hostile else [])]
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        return path
+
+    return Hostile(
+        name=f"numerals, {value[:20]}",
+        type="numerals",
+        asked="number",
+        makers=lambda folder: {"csv-numerals": lambda hostile: make(folder, hostile)},
+        column={"type": "decimal", "bounds": (-10, 10), "step": "0.5"},
+        written=written,
+    )
 
 
 def _packed(kind: Any, values: Sequence[bytes]) -> Any:

@@ -82,7 +82,7 @@ class DuckDB:
         with noticing() as pressed:
             try:
                 written = statement(program, replace(source, relation=exp.to_table(NAME)))
-                for made in self._stage.relations(name, table.origin.fields, self._schema):
+                for made in self._stage.relations(name, table.origin.fields, source.names, self._schema):
                     with self._stage.connection.cursor() as cursor:
                         cursor.execute(f"CREATE TEMP VIEW {NAME} AS FROM {made}")
                         _result(program, _fetched(cursor, written))

@@ -61,6 +61,11 @@ def call(name: str, *arguments: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
+def option(name: str, value: exp.Expression) -> exp.Expression:
+    """A named argument of a function."""
+    return exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
+
+
 def binary(kind: type[exp.Binary], left: exp.Expression, right: exp.Expression) -> exp.Expression:
     """A binary operator in parentheses."""
     return exp.Paren(this=kind(this=left, expression=right))

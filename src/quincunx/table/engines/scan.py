@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from fractions import Fraction
 from math import ceil, floor
@@ -25,8 +26,18 @@ from quincunx.table.engines.piece import (
     try_cast,
     whole,
 )
+from quincunx.table.expression import NUMBERS
 from quincunx.table.schema import ColumnSchema
-from quincunx.table.storage import DAY_MILLISECONDS, MARK, MARKED_TEXT, MILLISECONDS, RAW_TEXT, SECONDS, decimal_parts
+from quincunx.table.storage import (
+    DAY_MILLISECONDS,
+    MARK,
+    MARKED_TEXT,
+    MILLISECONDS,
+    RAW_TEXT,
+    SECONDS,
+    decimal_parts,
+    numerals,
+)
 
 SMALL: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 NUMERIC: Final = (*SMALL, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
@@ -40,7 +51,11 @@ _DAY: Final = 86_400_000
 def read(declared: ColumnSchema, storage: str, *, clip: bool = True) -> Piece:
     """One column, with the type and bounds that are declared; `storage` is the type in which it arrives."""
     bounds = declared.bounds if clip else None
+    marks = numerals(storage)
+    storage = storage if marks is None else MARKED_TEXT
     source, kind = arrived(column(declared.name), storage)
+    if marks is not None and declared.type in NUMBERS:
+        source = _numeral(source, *marks)
     if declared.type == "integer":
         return _integer(source, kind, bounds)
     if declared.type == "decimal":
@@ -70,6 +85,18 @@ def arrived(source: exp.Expression, storage: str) -> tuple[exp.Expression, str]:
     most = constant(Fraction(10 ** parts[0] - 1, 10 ** parts[1])).to(storage).sql
     within = exp.Between(this=source, low=exp.Paren(this=exp.Neg(this=most)), high=most.copy())
     return choose([(within, try_cast(source.copy(), storage))], exp.null()), storage
+
+
+def _numeral(source: exp.Expression, decimal: str, thousands: str) -> exp.Expression:
+    """A number with other marks as the engine writes it; NULL where its marks do not stand where they belong.
+
+    Without that, 1.5 would be 15 where points stand between thousands.
+    """
+    groups = rf"\d{{1,3}}({re.escape(thousands)}\d{{3}})+|" if thousands else ""
+    pattern = rf"\s*[+-]?({groups}\d+)?({re.escape(decimal)}\d*)?([eE][+-]?\d+)?\s*"
+    plain = call("REPLACE", source.copy(), text(thousands), text("")) if thousands else source.copy()
+    fits = call("REGEXP_FULL_MATCH", source.copy(), text(pattern))
+    return choose([(fits, call("REPLACE", plain, text(decimal), text(".")))], exp.null())
 
 
 def _moment(source: exp.Expression, per_second: int) -> exp.Expression:

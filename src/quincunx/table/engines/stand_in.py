@@ -43,7 +43,7 @@ class Stage:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._made: dict[str, tuple[str, str]] = {}
+        self._made: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {}
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -52,16 +52,21 @@ class Stage:
             self._connection = connect((), 1)
         return self._connection
 
-    def relations(self, table: str, fields: Sequence[tuple[str, str]], schema: Schema) -> tuple[str, str]:
-        """The names of two tables with these columns (name, type in the source): an empty one, and made-up rows."""
+    def relations(
+        self, table: str, fields: Sequence[tuple[str, str]], names: Sequence[str], schema: Schema
+    ) -> tuple[str, str]:
+        """Two tables with the columns `names` of these fields (name, type in the source): an empty one, and made-up
+        rows. Only what a question reads is made, however wide the source is.
+        """
         with self._lock:
-            if table not in self._made:
-                names = (f"none{len(self._made)}", f"some{len(self._made)}")
-                for name, rows in zip(names, (0, ROWS), strict=True):
-                    select, parameters = made_up(fields, schema.table(table), schema.unit.key, rows)
+            known = (table, tuple(names))
+            if known not in self._made:
+                made = (f"none{len(self._made)}", f"some{len(self._made)}")
+                for name, rows in zip(made, (0, ROWS), strict=True):
+                    select, parameters = made_up(fields, names, schema.table(table), schema.unit.key, rows)
                     self.connection.execute(f"CREATE TABLE {name} AS {select}", parameters)
-                self._made[table] = names
-            return self._made[table]
+                self._made[known] = made
+            return self._made[known]
 
     def close(self) -> None:
         """Give the connection back."""
@@ -70,12 +75,15 @@ class Stage:
 
 
 def made_up(
-    fields: Sequence[tuple[str, str]], declared: TableSchema | None, owner: str | None, rows: int
+    fields: Sequence[tuple[str, str]], names: Sequence[str], declared: TableSchema | None, owner: str | None, rows: int
 ) -> tuple[str, dict[str, Any]]:
-    """A SELECT that makes `rows` rows of these columns, and its parameters."""
+    """A SELECT that makes `rows` rows of the columns `names`, and its parameters."""
     chosen: list[str] = []
     parameters: dict[str, Any] = {}
+    wanted = set(names)
     for place, (name, storage) in enumerate(fields):
+        if name not in wanted:
+            continue
         texts = [*_TEXTS, *_declared(declared, name)]
         parameters[f"texts{place}"] = texts
         # The owner changes slowly, the others quickly and each at its own pace, so that most values meet most.
