@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 import re
@@ -75,8 +76,6 @@ def made(dice: random.Random, i: int, short: str) -> World:
 
 def relaw(dice: random.Random, world: World) -> World:
     """The same world with another mechanism."""
-    import dataclasses
-
     laws = {}
     for name in world.laws:
         law = generate.random_law(dice, world.outputs, zeros=dice.random() < 0.5)
@@ -152,8 +151,6 @@ def test_parameters_of_two_mechanisms_bound_both(row: Row, ci: bool, full: bool)
 
 
 def made_positive(dice: random.Random, world: World) -> World:
-    import dataclasses
-
     laws = {}
     for name in world.laws:
         law = generate.random_law(dice, world.outputs, zeros=False)
