@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -155,7 +156,7 @@ def compared_on(edge: Edge, world: World, dice: random.Random) -> tuple[int, str
     given = {**{n: v.exact if v.exact is not None else F(v.bounds[1]) for n, v in truth.items()}, **stated}
     compared = 0
     options = [CHOICES[name] for name in language(edge.target).settings]
-    for chosen in product(*options):
+    for chosen in dice.sample(list(product(*options)), k=math.prod(map(len, options))):
         goal = dict(zip(language(edge.target).settings, chosen, strict=True))
         if "within" in edge.conditions and "radius" in goal:
             goal["radius"] = F(1)
@@ -169,6 +170,6 @@ def compared_on(edge: Edge, world: World, dice: random.Random) -> tuple[int, str
                     compared,
                     f"{edge.name}: {given} → {name} = {found[name]} at {goal}, but {value}\n{world.to_json()}",
                 )
-        if compared >= 2 and len(options) > 1:
+        if compared == 2:
             break
     return compared, ""

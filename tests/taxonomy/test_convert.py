@@ -16,6 +16,8 @@ from quincunx.taxonomy.relations import convert, edges, language
 from tests.taxonomy.edges import measured, settings, tight, worlds
 
 F = Fraction
+# Checkers of these refuse a world in which nobody is ever absent.
+ABSENT = ("uBoDP", "AsDP", "PerDP", "TaiDP", "OutPr", "SemPr", "PIDP")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +162,8 @@ def test_conversions_are_never_better_than_the_truth(ci: bool, full: bool) -> No
         except QuincunxError:
             continue
         if found.conditions:
+            continue
+        if target in ("SamDP", *ABSENT) and all(None not in records for records in world.datasets.values()):
             continue
         answer = measured(language(target).posed(goal).tightest(world), language(target).measures)
         for name, value in answer.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quincunx.cli import catalogue
+from quincunx.cli import catalogue, relations
 from quincunx.cli.output import AsJson, print_json, reports_errors
 
 if TYPE_CHECKING:
@@ -93,3 +93,4 @@ def _show(found: list[Finding]) -> None:
 
 
 catalogue.add(app)
+relations.add(app)
