@@ -23,8 +23,10 @@ SURFACE = {
         "Finite", "Histograms", "OneOf", "Real", "Records", "Row", "Space", "Tables", "Values", "Whole",
     },
     "quincunx.taxonomy": {
-        "DIMENSIONS", "Answer", "Definition", "Entry", "Judged", "Value", "Witness", "World", "adversary", "background",
-        "computation", "entries", "formalism", "generate", "named", "neighbourhood", "quantification", "random_inputs",
+        "DIMENSIONS", "Answer", "Comparison", "Conversion", "Definition", "Edge", "Entry", "Implication", "Judged",
+        "Recommendation", "Row", "Value", "Witness", "World", "adversary", "axioms", "background", "catalogue",
+        "choose", "compare", "computation", "convert", "definitions", "edges", "entries", "example", "formalism",
+        "generate", "get", "graph", "implies", "named", "neighbourhood", "quantification", "random_inputs",
         "relativisation", "semantic", "variation",
     },
     "quincunx.attack": {"Story", "names", "run"},

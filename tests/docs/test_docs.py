@@ -20,6 +20,7 @@ import typer
 
 from quincunx.cli.app import app
 from quincunx.errors import QuincunxError
+from quincunx.taxonomy.pages import pages as generated
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -32,6 +33,7 @@ CONTINUED = {
     "invariant": ["topdown"],
     "loss": ["filters"],
     "meaning": ["dependence"],
+    "taxonomy": ["catalogue"],
 }
 REFERENCE = {
     "attack": ["quincunx.attack"],
@@ -267,8 +269,11 @@ def _anchors(text: str) -> set[str]:
 
 
 def unlinked(texts: Pages) -> list[str]:
-    """Pages that docs/index.md does not link."""
+    """Pages that neither docs/index.md links nor the index of a folder that it links."""
     linked = {_resolved("index.md", link.partition("#")[0]) for link in links(texts["index.md"])}
+    for index in sorted(linked & texts.keys()):
+        if index.endswith("/index.md"):
+            linked |= {_resolved(index, link.partition("#")[0]) for link in links(texts[index])}
     return [name for name in texts if name != "index.md" and name not in linked]
 
 
@@ -312,6 +317,14 @@ def test_every_page_is_linked_from_the_index() -> None:
 
 def missing_shelves(index: str) -> list[str]:
     return [shelf for shelf in SHELVES if not re.search(rf"^## {shelf}$", index, re.MULTILINE)]
+
+
+def test_the_pages_of_definitions_are_current() -> None:
+    """docs/definitions is what `quincunx taxonomy pages` writes."""
+    made = generated()
+    found = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "definitions").iterdir()}
+    assert found.keys() == made.keys()
+    assert [name for name in made if made[name] != found[name]] == []
 
 
 def test_the_index_has_every_shelf() -> None:

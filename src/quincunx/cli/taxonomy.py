@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quincunx.cli import catalogue, relations
 from quincunx.cli.output import AsJson, print_json, reports_errors
 
 if TYPE_CHECKING:
@@ -89,3 +90,7 @@ def _show(found: list[Finding]) -> None:
         for reason in reasons:
             who = ", ".join(f.entry.short for f in some if f.reason == reason)
             typer.echo(f"  {who}: {reason.removeprefix('the world does not say: ')}")
+
+
+catalogue.add(app)
+relations.add(app)

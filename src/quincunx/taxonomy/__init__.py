@@ -2,7 +2,9 @@
 
 from quincunx.taxonomy import (
     adversary,
+    axioms,
     background,
+    catalogue,
     computation,
     formalism,
     generate,
@@ -14,26 +16,49 @@ from quincunx.taxonomy import (
     variation,
 )
 from quincunx.taxonomy.answer import Answer, Witness
+from quincunx.taxonomy.catalogue import Row, definitions, get
+from quincunx.taxonomy.choose import Recommendation, choose
+from quincunx.taxonomy.compare import Comparison, compare
 from quincunx.taxonomy.definition import DIMENSIONS, Definition, Judged
+from quincunx.taxonomy.pages import example
+from quincunx.taxonomy.picture import graph
 from quincunx.taxonomy.registry import Entry, entries, named
+from quincunx.taxonomy.relations import Conversion, Edge, Implication, convert, edges, implies
 from quincunx.taxonomy.value import Value
 from quincunx.taxonomy.world import World
 
 __all__ = [
     "DIMENSIONS",
     "Answer",
+    "Comparison",
+    "Conversion",
     "Definition",
+    "Edge",
     "Entry",
+    "Implication",
     "Judged",
+    "Recommendation",
+    "Row",
     "Value",
     "Witness",
     "World",
     "adversary",
+    "axioms",
     "background",
+    "catalogue",
+    "choose",
+    "compare",
     "computation",
+    "convert",
+    "definitions",
+    "edges",
     "entries",
+    "example",
     "formalism",
     "generate",
+    "get",
+    "graph",
+    "implies",
     "named",
     "neighbourhood",
     "quantification",
