@@ -15,6 +15,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from quincunx.numbers import Ball, Exact, ball, delta_parameter
 from quincunx.spec.base import Factor, WithDelta
+from quincunx.spec.curve import whole
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
 from quincunx.spec.measure import Found, epsilon, likelier
 from quincunx.spec.wording import latex_number, shown, times
@@ -86,7 +87,10 @@ class _Loss(Factor):
 def by_ratio(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[int]:
     """The outputs possible under P, by falling P/Q, those impossible under Q first."""
     present = [i for i, a in enumerate(p) if a]
-    return sorted(present, key=lambda i: (1, -p[i] / q[i]) if q[i] else (0, Fraction(0)))
+    both, _ = whole((*p, *q))
+    place = len(p)
+    # The rising Q/P is the falling P/Q, with 0 for what is impossible under Q.
+    return sorted(present, key=lambda i: Fraction(both[place + i], both[i]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +214,17 @@ class Relaxed(_Loss, WithDelta):
 
 def _factor(p: Sequence[Fraction], q: Sequence[Fraction], order: Sequence[int], delta: Fraction) -> Key:
     """The largest (P(S) − δ)/Q(S) over prefixes S of the order, at least 1; None is infinite."""
-    best, event, power, level = Fraction(1), 0, -delta, Fraction(0)
+    both, _ = whole((delta, *p, *q))
+    tops, bottoms = both[1 : len(p) + 1], both[len(p) + 1 :]
+    # best = top/bottom, compared crosswise in whole numbers.
+    top, bottom, event, power, level = 1, 1, 0, -both[0], 0
     for size, i in enumerate(order, 1):
-        power, level = power + p[i], level + q[i]
+        power, level = power + tops[i], level + bottoms[i]
         if power > 0 and not level:
             return None, tuple(sorted(order[:size]))
-        if level and power > best * level:
-            best, event = power / level, size
-    return best, tuple(sorted(order[:event]))
+        if level and power * bottom > top * level:
+            top, bottom, event = power, level, size
+    return Fraction(top, bottom), tuple(sorted(order[:event]))
 
 
 @dataclass(frozen=True, slots=True)
