@@ -11,8 +11,8 @@ import quincunx
 SURFACE = {
     "quincunx": {
         "Loss", "Session", "Specification", "Table", "attack", "audit", "chart", "domain", "errors", "finite",
-        "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard", "taxonomy",
-        "unit",
+        "intensity", "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard",
+        "taxonomy", "unit",
     },
     "quincunx.audit": {
         "Cell", "Claim", "Counterexample", "Finding", "Gap", "Hostility", "Kind", "Pair", "Piece", "Replay", "Report",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from quincunx.loss import Loss
     from quincunx.release import Session
-    from quincunx.spec import Specification, domain, scope, standard, unit
+    from quincunx.spec import Specification, domain, intensity, scope, standard, unit
     from quincunx.table import Table
 
 # public name → (module, attribute or None for the module itself)
@@ -41,6 +41,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "domain": ("quincunx.spec.domain", None),
     "errors": ("quincunx.errors", None),
     "finite": ("quincunx.finite", None),
+    "intensity": ("quincunx.spec.intensity", None),
     "invariant": ("quincunx.invariant", None),
     "ledger": ("quincunx.ledger", None),
     "loss": ("quincunx.loss", None),
@@ -67,6 +68,7 @@ __all__ = [
     "domain",
     "errors",
     "finite",
+    "intensity",
     "invariant",
     "ledger",
     "loss",

@@ -64,6 +64,7 @@ REFERENCE = {
     "scope": ["quincunx.spec.scope"],
     "unit": ["quincunx.spec.unit"],
     "standard": ["quincunx.spec.standard"],
+    "intensity": ["quincunx.spec.intensity"],
     "specification": ["quincunx.spec"],
 }
 SHELVES = ("Guides", "Concepts", "Reference", "Sharp edges", "Known limits")

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from quincunx import Specification, domain, scope, unit
+from quincunx import Specification, domain, scope, standard, unit
 from quincunx.errors import PrivacyError
 from quincunx.finite import Mechanism
 from quincunx.numbers import Ball, float_above, float_below, precision
@@ -150,3 +150,30 @@ def test_a_rare_output_far_from_the_mean_is_not_overlooked() -> None:
                 value = 2 * cumulant([(a, loss - mean) for a, loss in terms], size) / (size * size)
                 assert value.lower() <= high
     assert low <= high
+
+
+@pytest.mark.parametrize(("omega", "expected"), [(10, 8.4338), (3, 9.9078), (None, 8.4338)])
+def test_truncated_concentration_converts_as_published(omega: int | None, expected: float) -> None:
+    """ρ = 1, δ = 1e-6: at ω = 10 the best order 1 + √(ln 1e6) = 4.72 is allowed, at ω = 3 it is not."""
+    epsilon = standard.Concentrated(omega=omega).implied(Fraction(1), standard.Approximate("1e-6"))
+    assert epsilon is not None
+    assert round(float_above(epsilon), 4) == expected
+    # By Rényi of one order the sharper rule is a little below, at the best order that ω allows.
+    order = Fraction(min(omega or 10, Fraction(472, 100)))
+    line = standard.Concentrated(omega=omega).implied(Fraction(1), standard.Renyi(order))
+    assert line == order
+    sharper = standard.Renyi(order).implied(line, standard.Approximate("1e-6"))
+    assert sharper is not None
+    assert expected - 1.5 < float_above(sharper) < expected
+
+
+def test_concentrated_without_offset_and_zcdp_imply_each_other() -> None:
+    one, two = standard.Concentrated(), standard.ZCDP()
+    assert one.implied(Fraction(1, 2), two) == two.implied(Fraction(1, 2), one) == Fraction(1, 2)
+    assert standard.Concentrated("1/10").implied(Fraction(1), two) is None
+    assert standard.Concentrated(omega=9).implied(Fraction(1), two) is None
+    assert standard.Concentrated(omega=9).implied(Fraction(1), standard.Renyi(10)) is None
+    assert standard.Concentrated("1/10", 9).implied(Fraction(1), standard.Concentrated("1/5", 8)) == 1
+    assert standard.Concentrated("1/10", 9).implied(Fraction(1), standard.Concentrated("1/5", 10)) is None
+    assert standard.Concentrated().implied(Fraction(1), standard.Approximate(0)) is None
+    assert standard.ZCDP("1/10").implied(Fraction(1), one) is None

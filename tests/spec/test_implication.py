@@ -33,6 +33,7 @@ from quincunx.spec.standard import (
     TV,
     ZCDP,
     Approximate,
+    Concentrated,
     Divergence,
     GaussianDP,
     Least,
@@ -58,6 +59,10 @@ CATALOGUE: list[Standard] = [
     Renyi(40),
     GaussianDP(),
     NormalisedRenyi(),
+    Concentrated(),
+    Concentrated("1/10"),
+    Concentrated(0, 3),
+    Concentrated("1/2", "3/2"),
     Tradeoff(((0, 1), ("2/5", "2/5"), (1, 0))),
     Tradeoff(((0, "9/10"), ("3/10", "3/10"), ("9/10", 0), (1, 0))),
     KL(),
@@ -76,6 +81,7 @@ PROMISED = {
     *(("zcdp", kind) for kind in ("zcdp", "approximate", "renyi", "kl", "tv")),
     *(("normalised-renyi", kind) for kind in ("normalised-renyi", "zcdp", "approximate", "renyi", "kl", "tv")),
     *((kind, "normalised-renyi") for kind in ("pure", "zcdp", "gaussian")),
+    *(("concentrated", kind) for kind in ("concentrated", "approximate", "renyi", "kl", "tv")),
     *(("gaussian", kind) for kind in ("zcdp", "approximate", "renyi", "tv", "kl")),
     *(("renyi", kind) for kind in ("renyi", "kl", "approximate")),
     ("kl", "tv"),
@@ -136,6 +142,9 @@ def test_every_edge_holds_on_every_pair(source: Standard) -> None:
     if getattr(source, "delta", F(0)) > 0:
         # With δ > 0 only standards that survive a small bad event are implied; f-divergences only where bounded.
         expected &= {"approximate", "zcdp", "tv", "divergence", "tradeoff"}
+    if isinstance(source, Concentrated) and (source.xi or source.omega is not None):
+        # An offset, or a last order, is not zero-concentrated.
+        expected -= {"zcdp", "normalised-renyi"}
     assert {kind for kind, count in used.items() if count >= 10} >= expected - {source.kind}
 
 

@@ -50,8 +50,6 @@ class TestReading:
         assert intensity.read(value) is value
 
     def test_lookup(self):
-        assert intensity.at(Fraction(1), "anything") == 1
-        assert intensity.at(PerUniverse({"a": 1, "b": 2}), "b") == 2
         assert intensity.entries(PerUniverse({"a": 1, "b": 2})) == (1, 2)
         assert intensity.entries(Log(2)) == (Log(2),)
 

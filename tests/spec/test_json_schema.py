@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Log
-from quincunx.spec import Specification, domain, exchange, scope, standard, unit
+from quincunx.spec import Specification, domain, exchange, intensity, scope, standard, unit
 
 SCHEMA = Specification.schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 TABLE = domain.Tables(columns={"id": "text", "day": "date", "age": "integer"})
+ALL = [("a", "a"), ("a", 1), (1, 1), ("a", None)]
+BITS = domain.Finite(datasets=ALL, ordered=True)
 LINE = domain.Finite(datasets=["a", 1, None, True and "t", Fraction(1, 3), ("r", ("s", 2))], ordered=True)
 
 
@@ -79,6 +81,21 @@ EXAMPLES = [
     spec(domain=domain.Finite(datasets=[("01",), ("11",)], ordered=True), unit=unit.Bit()),
     spec(domain=domain.Finite(datasets=[("a",), (1,)], ordered=True), unit=unit.Blowfish([("a", 1)])),
     spec(domain=LINE, unit=unit.FreeLunch(), scope=scope.Universes({"one": ["a", 1], "two": [1, None]})),
+    spec(unit=unit.AddRemoveReplace(key="id", per={"column": "day", "period": "day"}, group=2)),
+    spec(unit=unit.Element(key="id", element="age", group=2)),
+    spec(domain=LINE, unit=unit.Directed([("a", 1), (1, None)])),
+    spec(unit=unit.Distance("years between them"), standard=standard.Approximate("1/10")),
+    spec(domain=BITS, unit=unit.OneSided(["a", 1])),
+    spec(domain=BITS, unit=unit.Dependent({0: [1], 1: []}, 2)),
+    spec(domain=BITS, unit=unit.FreeLunch(), scope=scope.OneInstance(("a", 1), 1)),
+    spec(scope=scope.OneInstance("census 2020", "the record of Ann")),
+    spec(intensity=intensity.PerPerson({"ann": 1, 7: Log("3/2")})),
+    spec(domain=BITS, unit=unit.Replace(), intensity=intensity.PerRecord({(r, x): "1/2" for x in ALL for r in x})),
+    spec(
+        domain=BITS,
+        unit=unit.Replace(),
+        intensity=intensity.Drawn(value=Log(2), prior={("a", 1): "1/2", ("a", "a"): "1/2"}, share="1/9"),
+    ),
 ]
 
 

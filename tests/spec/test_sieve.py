@@ -33,8 +33,12 @@ STANDARDS = [
     standard.RangeBounded(),
     standard.Concentrated("1/10"),
     standard.Concentrated("1/3", 5),
+    standard.PowerDivergence(1),
+    standard.PowerDivergence(2),
+    standard.PowerDivergence(3),
     standard.MeanConcentrated(),
 ]
+CAPACITIES = ("chi-squared", "kl", "total-variation")
 
 
 def law(dice: random.Random, size: int) -> list[Fraction]:
@@ -76,8 +80,8 @@ def laws(dice: random.Random) -> list[list[Fraction]]:
 @pytest.mark.parametrize("measure", STANDARDS, ids=repr)
 def test_bounds_enclose_the_exact_answer(measure: standard.Standard, ci: bool, full: bool) -> None:
     dice = random.Random(7)
-    # 18 standards × 560 matrices and a quarter of that for the dearest are more than 10,000 under --full.
-    count = 560 if full else 60 if ci else 8
+    # 21 standards × 500 matrices and a quarter of that for the dearest are more than 10,000 under --full.
+    count = 500 if full else 60 if ci else 8
     for _ in range(count // 4 if isinstance(measure, standard.MeanConcentrated) else count):
         rows = laws(dice)
         floats = sieve.rounded(rows)
@@ -93,6 +97,24 @@ def test_bounds_enclose_the_exact_answer(measure: standard.Standard, ci: bool, f
                 exact = measure._found(rows[i], rows[j], True)
             assert low <= float_above(exact.upper), (rows[i], rows[j])
             assert high >= float_below(exact.lower), (rows[i], rows[j])
+
+
+@pytest.mark.parametrize("f", CAPACITIES)
+def test_bounds_enclose_what_functions_see(f: str, ci: bool) -> None:
+    dice = random.Random(13)
+    for _ in range(60 if ci else 12):
+        rows = laws(dice)
+        functions = tuple(tuple(Fraction(dice.randint(-9, 9), 7) for _ in rows[0]) for _ in range(3))
+        measure, floats = standard.CapacityBounded(f, functions), sieve.rounded(rows)
+        assert floats is not None
+        pairs = list(permutations(range(len(rows)), 2))
+        found = sieve.bounds(measure, floats, pairs)
+        assert found is not None
+        for (i, j), low, high in zip(pairs, *found, strict=True):
+            with precision(256):
+                exact = measure._found(rows[i], rows[j], True)
+            assert low <= float_above(exact.upper)
+            assert high >= float_below(exact.lower)
 
 
 @pytest.mark.parametrize("measure", STANDARDS, ids=repr)

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from quincunx.numbers import Log, float_above, float_below
+from quincunx.numbers import Log, ball, float_above, float_below, normal_tail, precision
 from quincunx.spec.base import Standard
+from quincunx.spec.divergence import as_rational
 from quincunx.spec.standard import (
     KINDS,
     Approximate,
@@ -106,3 +107,22 @@ def test_pure_bounds_powers_and_concentration(pair: tuple[tuple[Fraction, ...], 
         assert float_below(PowerDivergence(k).least(p, q).lower) <= math.expm1(epsilon) * (1 + 1e-12)
     assert float_below(Concentrated().least(p, q).lower) <= epsilon * math.tanh(epsilon / 2) * (1 + 1e-12)
     assert float_below(MeanConcentrated().least(p, q).lower) <= epsilon * (1 + 1e-12)
+
+
+def test_gaussian_tails_at_epsilon_1() -> None:
+    """N(1, 1) against N(0, 1): the loss exceeds 1 beyond 3/2, with 0.30854; the hockey stick there is 0.12694.
+
+    Cells of a sixteenth have a border at 3/2, so that merging outputs into them changes neither number.
+    """
+    laws = []
+    with precision(256):
+        for mean in (1, 0):
+            borders = [Fraction(j, 16) for j in range(-96, 113)]
+            tails = [ball(1), *(normal_tail(ball(x - mean)) for x in borders), ball(0)]
+            cells = [as_rational((a - b).mid()) for a, b in pairwise(tails)]
+            laws.append([cell / sum(cells, Fraction(0)) for cell in cells])
+        for delta, measure in (("0.30854", Probabilistic), ("0.12694", Approximate)):
+            # The smallest ε is 1 at the δ of the figure, up to its fifth digit.
+            least, more = Fraction(delta) - Fraction(1, 200_000), Fraction(delta) + Fraction(1, 200_000)
+            assert measure(least).ahead(*laws).lower > ball(1)
+            assert measure(more).ahead(*laws).upper < ball(1)

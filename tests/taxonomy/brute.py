@@ -18,6 +18,7 @@ from quincunx.taxonomy import World
 
 F = Fraction
 Law = Sequence[Fraction]
+Floats = np.ndarray
 Laws = list[tuple[Law, Law]]
 NONE = F(0)
 
@@ -100,14 +101,26 @@ def renyi(p: Law, q: Law, alpha: float) -> float:
     return cumulant(p, q, alpha - 1) / (alpha - 1)
 
 
+def cumulants(p: Law, q: Law, grid: Floats, shift: float = 0.0) -> Floats:
+    """`cumulant` at every t of a grid at once."""
+    mass, losses = np.array([(number(a), _log(a, b) - shift) for a, b in zip(p, q, strict=True) if a]).T
+    powers = grid[:, None] * losses
+    top = powers.max(axis=1)
+    far = (np.abs(top) > 1) | (powers.min(axis=1) < -1)
+    with np.errstate(over="ignore"):
+        large = top + np.log((mass * np.exp(powers - top[:, None])).sum(axis=1))
+        small = np.log1p((mass * np.expm1(np.where(far[:, None], 0.0, powers))).sum(axis=1))
+    return np.where(far, large, small)
+
+
 def concentrated(p: Law, q: Law, xi: float = 0.0, omega: float = math.inf) -> float:
     """sup (D_α − ξ)/α on a dense grid: from below, to about a thousandth."""
     if any(a and not b for a, b in zip(p, q, strict=True)):
         return math.inf
     if p == q:
         return 0.0
-    orders = 1 + np.geomspace(1e-6, min(omega - 1, 1e4), 400)
-    return max(0.0, kl(p, q) - xi, *((renyi(p, q, float(x)) - xi) / float(x) for x in orders))
+    grid = np.geomspace(1e-6, min(omega - 1, 1e4), 400)
+    return max(0.0, kl(p, q) - xi, float(((cumulants(p, q, grid) / grid - xi) / (1 + grid)).max()))
 
 
 def around_mean(p: Law, q: Law) -> float:
@@ -119,8 +132,9 @@ def around_mean(p: Law, q: Law) -> float:
     if p == q or max(size) == 0:
         return 0.0
     variance = math.fsum(number(a) * (_log(a, b) - mean) ** 2 for a, b in zip(p, q, strict=True) if a)
-    grid = np.geomspace(1e-3, 1e3, 400) / max(size)
-    return max(variance, *(2 * cumulant(p, q, s * float(x), mean) / float(x) ** 2 for x in grid for s in (1, -1)))
+    side = np.geomspace(1e-3, 1e3, 400) / max(size)
+    grid = np.concatenate([side, -side])
+    return max(variance, float((2 * cumulants(p, q, grid, mean) / grid**2).max()))
 
 
 def divergence(p: Law, q: Law) -> Fraction | None:
@@ -234,32 +248,47 @@ def redraws(world: World, weights: dict[str, Fraction]) -> Iterator[tuple[str, s
 # ——— linear programs by scipy ———
 
 
-def feasible(t: float, rows: list[dict[str, Fraction]], targets: list[Law], delta: float) -> bool:
+def program(rows: list[dict[str, Fraction]], targets: list[Law], delta: float) -> Callable[[float], bool]:
     """Is there a simulator (a law for each label) with P ≈ Σ w·Sim up to (ln t, δ)? One program with slacks."""
     labels = sorted({label for row in rows for label in row})
     k, m = len(targets[0]), len(targets)
-    sims, slack = len(labels) * k, 2 * m * k
-    a_ub, b_ub = [], []
+    sims = len(labels) * k
+    slack = 2 * m * k if delta else 0
+    # Left and right sides are (fixed) + t·(growing).
+    fixed, growing = np.zeros((2, 2 * m * k + bool(delta) * 2 * m, sims + slack))
+    right, rising = np.zeros((2, len(fixed)))
     for c, (row, law) in enumerate(zip(rows, targets, strict=True)):
         for o in range(k):
-            mixed = np.zeros(sims + slack)
+            ahead, back = 2 * (c * k + o), 2 * (c * k + o) + 1
             for label, w in row.items():
-                mixed[labels.index(label) * k + o] = number(w)
-            ahead, back = -t * mixed, mixed.copy()
-            ahead[sims + 2 * c * k + o] -= 1
-            back[sims + (2 * c + 1) * k + o] -= 1
-            a_ub += [ahead, back]
-            b_ub += [-number(law[o]), t * number(law[o])]
-        for side in (2 * c, 2 * c + 1):
-            total = np.zeros(sims + slack)
-            total[sims + side * k : sims + (side + 1) * k] = 1
-            a_ub.append(total)
-            b_ub.append(delta)
-    a_eq = np.zeros((len(labels), sims + slack))
+                place = labels.index(label) * k + o
+                growing[ahead, place], fixed[back, place] = -number(w), number(w)
+            right[ahead], rising[back] = -number(law[o]), number(law[o])
+            if delta:
+                fixed[ahead, sims + 2 * c * k + o] = fixed[back, sims + (2 * c + 1) * k + o] = -1
+        for side in (2 * c, 2 * c + 1) if delta else ():
+            fixed[2 * m * k + side, sims + side * k : sims + (side + 1) * k] = 1
+            right[2 * m * k + side] = delta
+    sums = np.zeros((len(labels), sims + slack))
     for i in range(len(labels)):
-        a_eq[i, i * k : (i + 1) * k] = 1
-    found = linprog(np.zeros(sims + slack), a_ub, b_ub, a_eq, np.ones(len(labels)), (0, None), method="highs")
-    return found.status == 0
+        sums[i, i * k : (i + 1) * k] = 1
+
+    # What a law never gives the simulator may not give either: exactly, since a program forgives 1e-7.
+    never = {
+        labels.index(label) * k + o
+        for row, law in zip(rows, targets, strict=True)
+        for label, w in row.items()
+        for o in range(k)
+        if w and not law[o] and not delta
+    }
+    limit = [(0, 0 if i in never else None) for i in range(sims + slack)]
+
+    def check(t: float) -> bool:
+        left, limits = fixed + t * growing, right + t * rising
+        cost, ones = np.zeros(sims + slack), np.ones(len(labels))
+        return linprog(cost, left, limits, sums, ones, limit, method="highs").status == 0
+
+    return check
 
 
 def smallest_factor(check: Callable[[float], bool], top: float = 1e6) -> float:

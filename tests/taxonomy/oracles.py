@@ -631,7 +631,7 @@ def zero_knowledge(w: World, a: Answer) -> None:
     ):
         row.clear()
         row[str([v if j != i else None for j, v in enumerate(w.datasets[x])])] = F(1)
-    near(a.value, brute.smallest_factor(lambda t: brute.feasible(t, rows, targets, 0.0)), 1e-5, 1e-5, 1e-6)
+    near(a.value, brute.smallest_factor(brute.program(rows, targets, 0.0)), 1e-5, 1e-5, 1e-6)
 
 
 def subspace(w: World, a: Answer) -> None:
@@ -682,7 +682,7 @@ def coupled(w: World) -> tuple[list[dict[str, Fraction]], list[list[Fraction]]]:
 
 def coupled_worlds(w: World, a: Answer) -> None:
     rows, targets = coupled(w)
-    near(a.value, brute.smallest_factor(lambda t: brute.feasible(t, rows, targets, 0.0)), 1e-4, 1e-4, 1e-6)
+    near(a.value, brute.smallest_factor(brute.program(rows, targets, 0.0)), 1e-4, 1e-4, 1e-6)
 
 
 def inferred(
@@ -691,32 +691,31 @@ def inferred(
     """Posterior bounds as a program by scipy, without normalising: one column for each label and output."""
     labels = sorted({b for agg, _ in couplings for law in agg.values() for b in law})
     k = len(w.outputs)
+    fixed, growing = [], []
+    for weights in w.priors.values():  # type: ignore[union-attr]
+        for agg, private in couplings:
+            for value in sorted(set(private.values())):
+                for o in range(k):
+                    total = sum((v * w.laws[x][o] for x, v in weights.items()), F(0))
+                    if not total or not sum((v for x, v in weights.items() if private[x] == value), F(0)):
+                        continue
+                    inside = sum((v * w.laws[x][o] for x, v in weights.items() if private[x] == value), F(0))
+                    belief = float(inside / total)
+                    whole, part = np.zeros(len(labels) * k), np.zeros(len(labels) * k)
+                    for x, v in weights.items():
+                        for b, u in agg[x].items():
+                            whole[labels.index(b) * k + o] += float(v * u)
+                            part[labels.index(b) * k + o] += float(v * u) * (private[x] == value)
+                    fixed += [belief * whole, part]
+                    growing += [part, belief * whole]
+    left, rising = np.array(fixed), np.array(growing)
+    sums = np.zeros((len(labels), len(labels) * k))
+    for i in range(len(labels)):
+        sums[i, i * k : (i + 1) * k] = 1
 
     def check(t: float) -> bool:
-        a_ub = []
-        for weights in w.priors.values():  # type: ignore[union-attr]
-            for agg, private in couplings:
-                for value in sorted(set(private.values())):
-                    for o in range(k):
-                        total = sum((v * w.laws[x][o] for x, v in weights.items()), F(0))
-                        if not total or not sum((v for x, v in weights.items() if private[x] == value), F(0)):
-                            continue
-                        belief = float(
-                            sum((v * w.laws[x][o] for x, v in weights.items() if private[x] == value), F(0)) / total
-                        )
-                        whole, part = np.zeros(len(labels) * k), np.zeros(len(labels) * k)
-                        for x, v in weights.items():
-                            for b, u in agg[x].items():
-                                whole[labels.index(b) * k + o] += float(v * u)
-                                part[labels.index(b) * k + o] += float(v * u) * (private[x] == value)
-                        a_ub += [belief * whole - t * part, part - t * belief * whole]
-        a_eq = np.zeros((len(labels), len(labels) * k))
-        for i in range(len(labels)):
-            a_eq[i, i * k : (i + 1) * k] = 1
-        found = linprog(
-            np.zeros(len(labels) * k), a_ub, np.zeros(len(a_ub)), a_eq, np.ones(len(labels)), (0, 1), method="highs"
-        )
-        return found.status == 0
+        cost, zeros, ones = np.zeros(len(labels) * k), np.zeros(len(left)), np.ones(len(labels))
+        return linprog(cost, left - t * rising, zeros, sums, ones, (0, 1), method="highs").status == 0
 
     return check
 
@@ -747,12 +746,7 @@ def typical(w: World, a: Answer) -> None:
             for gone in combinations(kept, size):
                 if sum((weights[x] for x in gone), F(0)) <= TENTH:
                     left = [w.laws[x] for x in kept if x not in gone]
-                    best = min(
-                        best,
-                        brute.smallest_factor(
-                            lambda t, left=left: brute.feasible(t, [{"": F(1)}] * len(left), left, 0.1)
-                        ),
-                    )  # type: ignore[misc]
+                    best = min(best, brute.smallest_factor(brute.program([{"": F(1)}] * len(left), left, 0.1)))
             if not any(sum((weights[x] for x in gone), F(0)) <= TENTH for gone in combinations(kept, size + 1)):
                 break
         worst = max(worst, best)

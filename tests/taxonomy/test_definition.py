@@ -226,7 +226,7 @@ def test_a_metric_maps_to_five_blocks_and_back() -> None:
 
 def test_what_five_blocks_do_not_state_is_refused() -> None:
     world = generate.random_world(random.Random(3))
-    for name in ("NPr", "OSDP", "RanDP", "ZKPr", "f-DP", "IndCDP"):
+    for name in ("NPr", "RanDP", "ZKPr", "f-DP", "IndCDP", "OutPr"):
         with pytest.raises(SpecificationError, match="five blocks"):
             named(name).definition.specification(world, 1)
     invariant = Specification(

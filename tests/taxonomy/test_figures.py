@@ -9,7 +9,9 @@ from itertools import pairwise, product
 import pytest
 
 from quincunx.numbers import Ball, Log, ball, float_near, normal_tail, precision
+from quincunx.spec import standard
 from quincunx.spec.concentrated import MeanConcentrated
+from quincunx.spec.divergence import as_rational
 from quincunx.taxonomy import (
     Definition,
     World,
@@ -157,30 +159,27 @@ def test_proposition_2_needs_a_small_delta(delta: Fraction, broken: bool) -> Non
 
 
 def test_adversarial_privacy_on_two_point_priors() -> None:
-    """(ln 3, 0.05) for every two-point prior is pure DP with the factor 4.6665: the worst prior decides."""
+    """(ln 3, 0.05) for every two-point prior is pure DP with the factor 4.6665, which the worst prior decides."""
+    priors = {str(i): {"in": F(i, 10_000), "out": F(10_000 - i, 10_000)} for i in range(500, 900, 2)}
 
-    def ratio(prior: float) -> float:
-        top = 3 * prior + 0.05
-        return (1 - prior) * top / (prior * (1 - top)) if top < 1 else math.inf
-
-    grid = [i / 100_000 for i in range(1, 100_000)]
-    best = min(grid, key=ratio)
-    assert abs(ratio(best) - 4.6665) < 5e-5
-    # The checker agrees at the worst prior: a pair with that ratio is just allowed, one above is not.
-    prior = F(round(best * 10**6), 10**6)
-    for factor, allowed in ((F(4666, 1000), True), (F(4668, 1000), False)):
+    def allowed(factor: Fraction) -> bool:
+        # For symmetric laws the likelihood ratio of an output is p/(1 − p).
         p = factor / (1 + factor)
         world = build(
             {
                 "datasets": {"in": ["t"], "out": [None]},
                 "laws": {"in": {"1": p, "0": 1 - p}, "out": {"1": 1 - p, "0": p}},
-                "priors": {"two": {"in": prior, "out": 1 - prior}},
+                "priors": priors,
             },
             {},
         )
-        # For symmetric laws the likelihood ratio of an output is p/(1 − p).
-        held = named("AdvPr").definition.holds(world, epsilon=Log(3), delta="0.05")
-        assert (held.status == "holds") is allowed
+        return named("AdvPr").definition.holds(world, epsilon=Log(3), delta="0.05").status == "holds"
+
+    low, high = F(3), F(9)
+    while high - low > F(1, 10**5):
+        middle = (low + high) / 2
+        low, high = (middle, high) if allowed(middle) else (low, middle)
+    assert round(float(high), 4) == 4.6665
 
 
 def test_the_exact_count_of_100_fair_bits_is_noiseless() -> None:
@@ -278,39 +277,44 @@ def test_places_in_proportion_to_their_distance() -> None:
     assert epsilon(named("dD-Pr").definition, world) == F(16, 7)
 
 
-def test_gaussian_probabilistic_and_approximate_deltas() -> None:
-    """σ = 1, ε = 1: the loss of N(1, 1) against N(0, 1) exceeds 1 with 0.30854; the hockey stick is 0.12694."""
-    with precision(128):
-        tail = float_near(normal_tail(Ball("0.5")))
-        stick = float_near(normal_tail(Ball("0.5")) - Ball(1).exp() * normal_tail(Ball("1.5")))
-    assert round(tail, 5) == 0.30854
-    assert round(stick, 5) == 0.12694
-    # The same on a fine lattice, through the checkers.
-    step = F(1, 16)
-    places = range(-96, 113)
+def gaussian(mean: Fraction, borders: list[Fraction]) -> World:
+    """N(mean, 1) and N(0, 1) seen in cells between some borders, to thirty digits."""
     rows = {}
-    with precision(96):
-        for x in (0, 1):
-            cells = [
-                float_near(normal_tail(ball((j - HALF) * step - x)) - normal_tail(ball((j + HALF) * step - x)))
-                for j in places
-            ]
-            exact = [F(c) for c in cells]
-            rows[str(x)] = {str(j): c / sum(exact, F(0)) for j, c in zip(places, exact, strict=True)}
-    world = build({"laws": rows}, {})
+    with precision(192):
+        for name, centre in (("0", F(0)), ("1", mean)):
+            tails = [Ball(1), *(normal_tail(ball(x - centre)) for x in borders), Ball(0)]
+            cells = [as_rational((a - b).mid()) for a, b in pairwise(tails)]
+            rows[name] = {str(j): cell / sum(cells, F(0)) for j, cell in enumerate(cells)}
+    return build({"laws": rows}, {})
+
+
+def test_gaussian_probabilistic_and_approximate_deltas() -> None:
+    """σ = 1, ε = 1: the loss of N(1, 1) against N(0, 1) exceeds 1 with 0.30854; the hockey stick is 0.12694.
+
+    The loss is 1 at 3/2, a border of the cells, and by symmetry at −1/2: merging outputs into them changes neither.
+    """
+    world = gaussian(F(1), [F(j, 16) for j in range(-96, 113)])
     factor = F(math.e)
-    assert float(delta_at(named("ADP").definition, world, factor)) == pytest.approx(0.12694, abs=5e-4)
+    assert round(float(delta_at(named("ADP").definition, world, factor)), 5) == 0.12694
     tails = named("ProDP").definition.tightest(world).rows
     at = [F(r[1].exact) for r in tails if (r[0].exact.of if isinstance(r[0].exact, Log) else F(1)) <= factor][-1]  # type: ignore[arg-type]
-    assert float(at) == pytest.approx(0.30854, abs=0.03)
+    assert round(float(at), 5) == 0.30854
 
 
 @pytest.mark.parametrize(("omega", "expected"), [(10, 8.4338), (3, 9.9078)])
 def test_truncated_concentration_gives_epsilon(omega: int, expected: float) -> None:
-    """ρ = 1, δ = 1e-6: ρ + 2√(ρ ln 1/δ) while ln 1/δ ≤ (ω − 1)²ρ, else ρω + ln(1/δ)/(ω − 1)."""
-    log = math.log(1e6)
-    value = 1 + 2 * math.sqrt(log) if log <= (omega - 1) ** 2 else omega + log / (omega - 1)
-    assert round(value, 4) == expected
+    """ρ = 1, δ = 1e-6: what the checker finds of a world goes through the conversion, and the world is within it."""
+    promised = standard.Concentrated(omega=omega).implied(F(1), standard.Approximate("1e-6"))
+    assert promised is not None
+    assert round(float_near(ball(promised)), 4) == expected
+    # A bell curve whose centre moves by a little less than √2 has ρ = 1 in every order.
+    world = gaussian(F(141_421, 100_000), [F(j, 8) for j in range(-56, 57)])
+    truncated = Definition(quantification=quantification.ZeroConcentrated(omega=F(omega))).tightest(world).value
+    assert 0.9 < truncated.bounds[1] <= 1
+    found = standard.Concentrated(omega=omega).implied(F(truncated.bounds[1]), standard.Approximate("1e-6"))
+    assert found is not None
+    exact = Definition(quantification=quantification.Approximate("1e-6")).tightest(world).value
+    assert exact.bounds[1] <= float_near(ball(found)) <= expected
 
 
 def test_personalised_levels_are_not_the_surveys_own_dp() -> None:
@@ -340,9 +344,8 @@ def test_semantic_privacy_is_tanh_half_epsilon_and_not_closed_under_merging() ->
 
     semantic = Definition(formalism=semantics.Semantic())
     assert semantic.tightest(world(F(0))).value.bounds[1] == pytest.approx(0.26795, abs=5e-6)
-    # The spread of the ratios goes from 3 to 28/9.
-    root = math.sqrt(28 / 9)
-    assert semantic.tightest(world(HALF)).value.bounds[1] == pytest.approx((root - 1) / (root + 1))
+    # The spread of the ratios goes from 3 to 28/9: (√28/9 − 1)/(√28/9 + 1).
+    assert semantic.tightest(world(HALF)).value.bounds[1] == pytest.approx(0.27637, abs=5e-6)
     single = build(
         {
             "datasets": {"in": ["t"], "out": [None]},

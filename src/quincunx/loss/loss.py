@@ -10,13 +10,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, PrivacyError
 from quincunx.loss.curve import Curve, families, total_pure
 from quincunx.loss.exchange import from_json, to_json
 from quincunx.loss.law import Bounds, Law, Real, kl_of, renyi_of, total, total_of
-from quincunx.loss.sampling import subsampled
+from quincunx.loss.sampling import Unit, subsampled
 from quincunx.loss.solve import first_within, last_beyond
 from quincunx.loss.spend import Additive, cost
 from quincunx.loss.stated import Largest
@@ -36,15 +35,6 @@ from quincunx.numbers import (
 )
 
 _PRECISION = 256
-
-
-class Unit(Protocol):
-    """The part of a protection unit that parallel composition asks for."""
-
-    @property
-    def moves_between_parts(self) -> bool:
-        """Whether one step can take a person out of one part and put them into another."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,8 +105,13 @@ class Loss:
 
         Each part is its loss A under add/remove, or a pair (A, R) with its loss R under replace; R is A.group(2) where
         it is not given. Under add/remove one part changes: the largest A. Under replace a person may move between two
-        parts: the largest of every R and every A_i + A_j, i ≠ j.
+        parts: the largest of every R and every A_i + A_j, i ≠ j. Units whose steps touch more than one person are
+        refused: a step may change every part.
         """
+        if not unit.one_person:
+            hint = "Add the losses of the parts: a step of this unit may change all of them."
+            what = "a change of this unit is not one person's"
+            raise PrivacyError(what, where="parallel", got=type(unit).__name__, hint=hint)
         if getattr(unit, "group", 1) != 1:
             hint = "Compose for one person, then call .group(k)."
             raise ParameterError("parallel parts are stated for one person", where="unit", hint=hint)
@@ -127,7 +122,8 @@ class Loss:
         inside = [part[1] if isinstance(part, tuple) else part.group(2) for part in checked]
         # i ≠ j are positions: two equal parts are two parts.
         across = [a + b for i, a in enumerate(alone) for b in alone[:i]]
-        return _largest_of(inside + across)
+        # Where people may also come and go, a part's loss under add/remove counts by itself.
+        return _largest_of(inside + across + (alone if unit.kind != "replace" else []))
 
     def pure(self) -> float:
         """The smallest ε with δ = 0, or the next float above it; `inf` where there is none."""

@@ -16,15 +16,26 @@ from quincunx.numbers import ball, float_above, positive, precision
 if TYPE_CHECKING:
     from quincunx.loss.loss import Loss
 
-SCHEMES: Final = {"poisson": False, "without-replacement": True}
+# scheme → the kind of the unit for which amplification is proved
+SCHEMES: Final = {"poisson": "add-remove", "without-replacement": "replace"}
 
 
 class Unit(Protocol):
-    """The part of a protection unit that sampling asks for."""
+    """The part of a protection unit that sampling and parallel composition ask for."""
+
+    @property
+    def kind(self) -> str:
+        """ "add-remove", "replace" or another, for which no amplification is known."""
+        ...
 
     @property
     def moves_between_parts(self) -> bool:
-        """False for add/remove, True for replace."""
+        """Whether one step can take a person from one part of a partition to another."""
+        ...
+
+    @property
+    def one_person(self) -> bool:
+        """Whether one step touches one person only."""
         ...
 
 
@@ -36,7 +47,7 @@ def subsampled(loss: Loss, rate: object, scheme: str, unit: Unit) -> Loss:
     if scheme not in SCHEMES:
         hint = f"Write one of {', '.join(SCHEMES)}."
         raise ParameterError("unknown sampling scheme", where="scheme", got=repr(scheme)[:40], hint=hint)
-    if SCHEMES[scheme] != unit.moves_between_parts or getattr(unit, "group", 1) != 1:
+    if SCHEMES[scheme] != unit.kind or getattr(unit, "group", 1) != 1:
         hint = "Poisson sampling goes with add/remove, sampling without replacement with replace, one person each."
         got = f"{scheme} with {type(unit).__name__}"
         raise PrivacyError("no amplification is known for this pair", where="subsample", got=got, hint=hint)
@@ -49,7 +60,7 @@ def subsampled(loss: Loss, rate: object, scheme: str, unit: Unit) -> Loss:
     if len(groups) == 1 and isinstance(groups[0][0][0], GaussianLaw):
         base = groups[0][0][0].merged(groups[0])[0][0]
         if isinstance(base, GaussianLaw):
-            return type(loss).of(SubsampledLaw(base=base, rate=share, replacing=SCHEMES[scheme]))
+            return type(loss).of(SubsampledLaw(base=base, rate=share, replacing=scheme == "without-replacement"))
     return type(loss).of(_by_parameters(loss, share))
 
 

@@ -23,8 +23,7 @@ from quincunx.numbers import (
 )
 from quincunx.spec import Specification
 from quincunx.spec.unit import Replace
-from quincunx.spec.wording import shown
-from quincunx.spec.words import listed
+from quincunx.spec.wording import listed, shown
 
 _LEAST: Final = Fraction(1, 10**12)
 

@@ -1,6 +1,6 @@
 """The five building blocks of a guarantee, and the specification that joins them."""
 
-from quincunx.spec import domain, scope, standard, unit
+from quincunx.spec import domain, intensity, scope, standard, unit
 from quincunx.spec.compare import Comparison, Implication
 from quincunx.spec.specification import Specification
 from quincunx.spec.verdict import Verdict, Witness
@@ -12,6 +12,7 @@ __all__ = [
     "Verdict",
     "Witness",
     "domain",
+    "intensity",
     "scope",
     "standard",
     "unit",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
-from quincunx.numbers import Ball, Exact, Log, positive_integer, precision
+from quincunx.numbers import Ball, Exact, Log, delta_parameter, positive_integer, precision
 from quincunx.spec.divergence import Number, checked
 from quincunx.spec.implication import RULES, Intensity
 from quincunx.spec.measure import EQUAL, Found, Least, worse
@@ -16,7 +17,7 @@ from quincunx.spec.wording import latex_number, shown
 _SYMBOLS: Final = {"ε": r"\varepsilon", "ρ": r"\rho", "√ρ": r"\sqrt{\rho}", "μ": r"\mu"}
 
 
-class Standard:
+class Standard(ABC):
     """What all standards answer. `intensity` is always this standard's own parameter."""
 
     __slots__ = ()
@@ -34,8 +35,25 @@ class Standard:
         with precision(256):
             return worse(self._found(p, q, exact), self._found(q, p, exact), self._from_key)
 
+    @property
+    def one_way(self) -> bool:
+        """Whether the first law against the second has a measure of its own; units with a direction need it."""
+        return True
+
+    def ahead(self, p: Sequence[Number], q: Sequence[Number]) -> Least:
+        """The smallest intensity at which the first law satisfies the standard against the second, in that direction
+        only."""
+        p, q, exact = checked(p, q)
+        if exact and p == q:
+            return EQUAL
+        with precision(256):
+            found = self._found(p, q, exact)
+            value = None if found.key is None else self._from_key(found.key)
+        return Least(lower=found.lower, upper=found.upper, exact=value, event=found.event, swapped=False)
+
+    @abstractmethod
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
-        raise NotImplementedError
+        """The smallest intensity of the first law against the second."""
 
     def _from_key(self, key: Fraction) -> Exact:
         return key
@@ -69,13 +87,13 @@ class Standard:
         if (intensity.of < 1) if isinstance(intensity, Log) else (intensity < 0):
             raise ParameterError("must be 0 or greater", where=self.symbol, got=shown(intensity))
 
+    @abstractmethod
     def words(self, intensity: Exact) -> str:
         """The guarantee in plain English, with its symbol."""
-        raise NotImplementedError
 
+    @abstractmethod
     def latex(self, intensity: Exact) -> str:
         """The guarantee as an inequality in LaTeX; P and P' are the laws at neighbouring datasets, S any event."""
-        raise NotImplementedError
 
     def _stated(self, intensity: Exact) -> str:
         return f"{_SYMBOLS.get(self.symbol, self.symbol)} = {latex_number(intensity)}"
@@ -83,3 +101,24 @@ class Standard:
     def to_json(self) -> dict[str, object]:
         """`kind` and the parameters, rationals as strings."""
         return {"kind": self.kind, **{name: str(getattr(self, name)) for name in self.parameters}}
+
+
+class Factor(Standard):
+    """A standard whose intensity is ε, with the key e^ε."""
+
+    __slots__ = ()
+    symbol: ClassVar[str] = "ε"
+
+    def _from_key(self, key: Fraction) -> Exact:
+        return Log(key) if key > 1 else Fraction(0)
+
+
+class WithDelta(Standard):
+    """A standard with a parameter δ, a rational in [0, 1)."""
+
+    __slots__ = ()
+    parameters: ClassVar[tuple[str, ...]] = ("delta",)
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", delta_parameter(self.delta))

@@ -7,19 +7,20 @@ rule. Both end in the standard's group map and the conversions between standards
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, precision
-from quincunx.spec import intensity as intensities
 from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.drawn import Drawn
 from quincunx.spec.intensity import PerUniverse
 from quincunx.spec.order import at_most, largest, rounded_up, scaled
 from quincunx.spec.paths import Paths
 from quincunx.spec.scope import Everything
+from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
     from quincunx.spec.relation import Unit
@@ -53,7 +54,10 @@ def implication(ours: Specification, other: Specification) -> Implication:
     """Does every mechanism that satisfies `ours` satisfy `other`?"""
     if not ours.domain.covers(other.domain):
         return _no("the domain of the one is not known to contain the domain of the other")
-    if ours.scope.enumerable(ours.domain) and other.scope.enumerable(other.domain):
+    if isinstance(ours.intensity, Drawn) or isinstance(other.intensity, Drawn):
+        return _of_drawn(ours, other)
+    listed = all(each.scope.enumerable(each.domain) and each.unit.computed for each in (ours, other))
+    if listed:
         return _by_paths(ours, other)
     return _by_rules(ours, other)
 
@@ -146,21 +150,70 @@ def _follows(
     """Whether wanted · times of the other's standard follows from ours after `steps`; None: no rule relates them."""
     if steps == 0:
         return True
+    if ours.unit.directed and ours.standard != other.standard:
+        # The rules between standards use both directions of a pair.
+        return None
     stepwise = not ours.unit.is_metric
     bounds = _bounds(ours.standard, intensity, steps, other.standard, stepwise)
     outcomes = [at_most(bound, wanted, times) for bound in bounds]
     return any(outcomes) if outcomes else None
 
 
+def _of_drawn(ours: Specification, other: Specification) -> Implication:
+    """All but a share of the drawn pairs follows from all of them, and from a smaller share of the same draws."""
+    mine, theirs = ours.intensity, other.intensity
+    if not isinstance(theirs, Drawn):
+        return _no("here a share of the pairs is excused, and there none is")
+    if not isinstance(mine, Drawn):
+        found = implication(ours, replace(other, intensity=theirs.value))
+        return found if not found else _yes("what holds for every pair holds for most of those that are drawn")
+    same = replace(other, intensity=mine) == ours
+    if not same or mine.prior != theirs.prior:
+        return _no("guarantees for drawn pairs are compared only for one law of the data and the same other blocks")
+    if mine.share <= theirs.share and at_most(mine.value, theirs.value):
+        return _yes("the same draws, with no larger share that is excused and no larger intensity")
+    return _no("the share that is excused or the intensity is larger here")
+
+
+def _by_pairs(ours: Specification, other: Specification) -> Implication:
+    """For a unit with a direction: each pair by itself, in one standard, since neither conversions nor paths are known
+    to keep a direction."""
+    if ours.standard != other.standard:
+        return _no(_no_rule(ours, other))
+    mine = [(name, set(datasets)) for name, datasets in ours.scope.universes(ours.domain)]
+    empty = True
+    for universe, datasets in other.scope.universes(other.domain):
+        for x, x_prime, times in other.unit.protected_pairs(datasets, other.domain):
+            wanted = other.at(x, x_prime, universe)
+            # A pair without a direction asks for both.
+            for first, second in ((x, x_prime),) if other.unit.directed else ((x, x_prime), (x_prime, x)):
+                empty = False
+                distance = ours.unit.distance(first, second, ours.domain)
+                ways = [name for name, inside in mine if first in inside and second in inside]
+                if not isinstance(distance, Fraction) or not ways:
+                    return _no("some change that the other protects is not protected here in that direction")
+                stated = [scaled(ours.at(first, second, name), distance) for name in ways]
+                if not any(at_most(value, wanted, times) for value in stated):
+                    return _no(_too_weak(Fraction(1)))
+    if empty:
+        return _yes("the other protects no pair of datasets, so it holds for every mechanism")
+    return _yes("every change that the other protects is protected here in its direction, within its intensity")
+
+
 def _by_paths(ours: Specification, other: Specification) -> Implication:
+    if ours.unit.directed:
+        return _by_pairs(ours, other)
     mine = [(name, Paths(ours.unit, datasets, ours.domain)) for name, datasets in ours.scope.universes(ours.domain)]
     known: dict[tuple[Exact, Fraction, Exact, Fraction], bool | None] = {}
     longest = Fraction(0)
     for universe, datasets in other.scope.universes(other.domain):
-        wanted = intensities.at(other.intensity, universe)
+        one = None if isinstance(other.intensity, Varying) else _along(other, universe)
         for x, x_prime, times in other.unit.protected_pairs(datasets, other.domain):
-            steps = [(paths.length(x, x_prime), intensities.at(ours.intensity, name)) for name, paths in mine]
-            ways = [(length, intensity) for length, intensity in steps if length is not None]
+            wanted = other.at(x, x_prime, universe) if one is None else one
+            steps = [(paths.length(x, x_prime), _along(ours, name)) for name, paths in mine]
+            ways = [(length, intensity) for length, intensity in steps if length is not None] + _directly(
+                ours, x, x_prime
+            )
             if not ways:
                 return _no("some change that the other protects is no chain of changes protected here in one universe")
             for length, intensity in ways:
@@ -176,6 +229,21 @@ def _by_paths(ours: Specification, other: Specification) -> Implication:
     if longest == 0:
         return _yes("the other protects no pair of datasets, so it holds for every mechanism")
     return _yes(f"every pair of datasets that the other protects was found, {_steps(longest)}{_by(ours, other)}")
+
+
+def _directly(ours: Specification, x: Hashable, x_prime: Hashable) -> list[tuple[Fraction, Exact]]:
+    """The pair by itself, where intensities differ from pair to pair: a path has the largest of all."""
+    if not isinstance(ours.intensity, Varying):
+        return []
+    distance = ours.unit.distance(x, x_prime, ours.domain)
+    inside = any(x in datasets and x_prime in datasets for _, datasets in ours.scope.universes(ours.domain))
+    return [(distance, ours.at(x, x_prime, ""))] if isinstance(distance, Fraction) and inside else []
+
+
+def _along(ours: Specification, universe: str) -> Exact:
+    """An intensity that holds for every step inside a universe."""
+    value = ours.intensity
+    return dict(value.values)[universe] if isinstance(value, PerUniverse) else ours.largest
 
 
 def _by_rules(ours: Specification, other: Specification) -> Implication:
@@ -201,6 +269,10 @@ def _by_rules(ours: Specification, other: Specification) -> Implication:
 def _cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact]] | None:
     """The pairs (our intensity, wanted intensity) that together cover every universe of the other."""
     mine, wanted = ours.intensity, other.intensity
+    if isinstance(mine, Varying) or isinstance(wanted, Varying):
+        return _varying_cases(ours, other)
+    if isinstance(mine, Drawn) or isinstance(wanted, Drawn):
+        return None
     if isinstance(wanted, PerUniverse):
         if not isinstance(mine, PerUniverse):
             return [(mine, value) for value in wanted]
@@ -212,6 +284,23 @@ def _cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact
         return [(mine, wanted)]
     # One number is wanted everywhere, so every universe must be known to have an entry.
     return [(largest(list(mine)), wanted)] if isinstance(ours.scope, Everything) else None
+
+
+def _varying_cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact]] | None:
+    """One number against each entry, or entry against entry of one unit; who has none has no guarantee.
+
+    One change of another unit may concern several people here, whose numbers add up: then nothing is compared.
+    """
+    mine, wanted = ours.intensity, other.intensity
+    if not isinstance(wanted, Varying):
+        return None
+    if isinstance(mine, PerUniverse | Varying | Drawn):
+        same = type(mine) is type(wanted) and ours.unit == other.unit
+        if not same or not isinstance(mine, Varying) or not wanted.names <= mine.names:
+            return None
+        listed = dict(mine.values)
+        return [(listed[name], value) for name, value in wanted.values]
+    return [(mine, value) for value in wanted]
 
 
 def _steps(steps: Fraction) -> str:

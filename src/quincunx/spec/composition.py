@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import PrivacyError, SpecificationError
 from quincunx.numbers import Ball, Exact, Log, ball, precision
+from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import at_most, rounded_up
 from quincunx.spec.scope import Everything, Scope
 from quincunx.spec.standard import TV, ZCDP, Approximate, Standard, Tradeoff
 from quincunx.spec.tradeoff import product
+from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
@@ -37,19 +39,73 @@ def composed(one: Specification, two: Specification) -> Specification:
         got = f"{one.unit!r} and {two.unit!r}"
         raise SpecificationError("the two units differ", where="compose", got=got, hint=hint)
     scope = one.scope.join(two.scope)
+    if one.unit.directed and one.standard.kind != two.standard.kind:
+        # The rules between standards use both directions of a pair.
+        hint = "State both guarantees in one standard."
+        got = f"{type(one.standard).__name__} and {type(two.standard).__name__}"
+        raise PrivacyError("no conversion keeps the direction of the unit", where="compose", got=got, hint=hint)
+    if isinstance(one.intensity, Varying | Drawn) or isinstance(two.intensity, Varying | Drawn):
+        return _varying(one, two, scope)
     sums = {
         name: _added(one.standard, a, two.standard, b) for name, a, b in _pairs(_intensities(one), _intensities(two))
     }
     # A rule makes the same standard of every pair of intensities.
     standard = next(iter(sums.values()))[0]
-    if one.unit.is_metric and isinstance(standard, TV) and any(value == 1 for _, value in sums.values()):
-        # Total variation is never above 1, and a sum cut to 1 would be too small a slope for distances below 1.
-        hint = "State the two guarantees apart, or in a standard whose sums have no ceiling."
-        raise PrivacyError("the sum of the intensities reaches 1 for a metric", where="compose", got="TV", hint=hint)
+    _check_ceiling(one, list(sums.values()))
     intensity: object = {name: value for name, (_, value) in sums.items()}
     if sums.keys() == {EVERYWHERE}:
         intensity = sums[EVERYWHERE][1]
     return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=intensity)
+
+
+def _check_ceiling(one: Specification, sums: list[Stated]) -> None:
+    if one.unit.is_metric and any(isinstance(standard, TV) and value == 1 for standard, value in sums):
+        # Total variation is never above 1, and a sum cut to 1 would be too small a slope for distances below 1.
+        hint = "State the two guarantees apart, or in a standard whose sums have no ceiling."
+        raise PrivacyError("the sum of the intensities reaches 1 for a metric", where="compose", got="TV", hint=hint)
+
+
+def _varying(one: Specification, two: Specification, scope: Scope) -> Specification:
+    """Numbers by person, by record or for drawn pairs: added name by name, in one standard for all of them."""
+    first, second = one.intensity, two.intensity
+    if isinstance(first, Drawn) or isinstance(second, Drawn):
+        return _drawn(one, two, scope)
+    if isinstance(first, Varying) and type(first) is type(second) and isinstance(second, Varying):
+        # Who has a number in one of the two only has no guarantee for both.
+        other = dict(second.values)
+        sums = {
+            name: _added(one.standard, value, two.standard, other[name])
+            for name, value in first.values
+            if name in other
+        }
+        _check_ceiling(one, list(sums.values()))
+        if sums:
+            made: object = type(first)({name: value for name, (_, value) in sums.items()})  # type: ignore[call-arg]
+            standard = next(iter(sums.values()))[0]
+            return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=made)
+    if scope.enumerable(one.domain):
+        # Every pair has a number, so that the largest holds for all.
+        standard, value = _added(one.standard, one.largest, two.standard, two.largest)
+        _check_ceiling(one, [(standard, value)])
+        return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=value)
+    hint = "State both intensities for the same people."
+    raise PrivacyError("no rule adds these intensities", where="compose", got=type(second).__name__, hint=hint)
+
+
+def _drawn(one: Specification, two: Specification, scope: Scope) -> Specification:
+    first, second = one.intensity, two.intensity
+    if not isinstance(first, Drawn) or not isinstance(second, Drawn) or first.prior != second.prior:
+        hint = "State both for pairs that one law of the data draws, or both for every pair."
+        got = f"{type(first).__name__} and {type(second).__name__}"
+        raise PrivacyError("no rule adds these intensities", where="compose", got=got, hint=hint)
+    standard, value = _added(one.standard, first.value, two.standard, second.value)
+    share = first.share + second.share
+    if share >= 1:
+        what = "the shares of the releases add up to 1 or more, which promises nothing"
+        raise PrivacyError(what, where="compose", got=f"γ = {share}", hint="Use a smaller share for each release.")
+    # A pair that neither excuses satisfies both; those that one excuses are at most the sum of the shares.
+    total = Drawn(value=value, prior=dict(first.prior), share=share)
+    return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=total)
 
 
 def within(spec: Specification, scope: Scope) -> Specification:
@@ -62,6 +118,8 @@ def within(spec: Specification, scope: Scope) -> Specification:
         return spec
     if not spec.scope.covers(scope) and not _inside(spec, scope):
         raise _refused(spec, scope)
+    if isinstance(spec.intensity, Varying | Drawn):
+        return replace(spec, scope=scope)
     held = _intensities(spec)
     intensity: object = held[EVERYWHERE] if held.keys() == {EVERYWHERE} else held
     return type(spec)(domain=spec.domain, scope=scope, unit=spec.unit, standard=spec.standard, intensity=intensity)

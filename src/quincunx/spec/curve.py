@@ -56,10 +56,15 @@ def curve(p: Sequence[Number], q: Sequence[Number], exact: bool) -> Curve:
     return _ball_curve([ball(x) for x in p], [ball(x) for x in q])
 
 
+def whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Rationals as whole numbers over one denominator, whose sums need no common divisors."""
+    unit = math.lcm(*(x.denominator for x in numbers))
+    return [x.numerator * (unit // x.denominator) for x in numbers], unit
+
+
 def _exact_curve(p: Sequence[Fraction], q: Sequence[Fraction]) -> Curve:
-    # Over one denominator the prefix sums are sums of integers.
-    unit = math.lcm(*(x.denominator for x in (*p, *q)))
-    tops, bottoms = [int(x * unit) for x in p], [int(x * unit) for x in q]
+    both, unit = whole((*p, *q))
+    tops, bottoms = both[: len(p)], both[len(p) :]
     present = [i for i in range(len(p)) if tops[i] or bottoms[i]]
     ratio = {i: Fraction(tops[i], bottoms[i]) for i in present if bottoms[i]}
     # (0, 0) sorts the outputs impossible under Q first; −P/Q sorts the others.
@@ -69,8 +74,8 @@ def _exact_curve(p: Sequence[Fraction], q: Sequence[Fraction]) -> Curve:
         power, level = power + tops[i], level + bottoms[i]
         # Outputs of equal ratio lie on one edge; only its end is a vertex.
         if size < len(order) and ratio.get(i) != ratio.get(order[size]):
-            a, b = Fraction(level, unit), Fraction(power, unit)
-            points.append(Point(level=a, power=b, level_rest=1 - a, power_rest=1 - b, size=size))
+            a, b, c, d = (Fraction(x, unit) for x in (level, power, unit - level, unit - power))
+            points.append(Point(level=a, power=b, level_rest=c, power_rest=d, size=size))
     return Curve(order=tuple(order), attained=tuple(points), dominating=tuple(points))
 
 

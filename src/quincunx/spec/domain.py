@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 from quincunx.errors import SpecificationError
 from quincunx.numbers import positive_integer
 from quincunx.spec import label
-from quincunx.spec.words import listed, tex
+from quincunx.spec.wording import listed, tex
 
 TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
 MAX_DATASETS: Final = 20_000

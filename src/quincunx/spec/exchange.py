@@ -76,7 +76,7 @@ def from_json(text: str, build: Callable[..., Specification]) -> Specification:
             scope=scope.from_json(data["scope"]),
             unit=unit.from_json(data["unit"]),
             standard=standard.from_json(data["standard"]),
-            intensity=data["intensity"],
+            intensity=intensity.from_json(data["intensity"]),
         )
     except SpecificationError:
         raise

@@ -101,6 +101,18 @@ def zcdp_to_approximate(x: Intensity, delta: Fraction) -> Ball | None:
     return renyi_to_approximate(ball(x) * ball(alpha), alpha, delta)
 
 
+def concentrated_to_approximate(x: Intensity, xi: Fraction, omega: Fraction | None, delta: Fraction) -> Ball | None:
+    """ξ + ρ + 2√(ρ·ln 1/δ) while its order 1 + √(ln(1/δ)/ρ) is at most ω, else ξ + ρω + ln(1/δ)/(ω − 1)."""
+    if delta == 0:
+        return None
+    rho, toll = ball(x).nonnegative_part(), -ball(delta).log()
+    best = ball(xi) + rho + 2 * (rho * toll).nonnegative_part().sqrt()
+    if omega is None or toll <= ball(omega - 1) * ball(omega - 1) * rho:
+        return best
+    # At any order up to ω the bound is valid, so where the comparison is open the last order serves.
+    return ball(xi) + rho * ball(omega) + toll / ball(omega - 1)
+
+
 def gaussian_delta(mu: Ball, epsilon: Ball) -> Ball:
     """δ(ε) of μ-GDP: Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)."""
     return normal_tail(epsilon / mu - mu / 2) - epsilon.exp() * normal_tail(epsilon / mu + mu / 2)
@@ -202,6 +214,7 @@ _FROM_PURE: Final[dict[str, Rule]] = {
     "tv": lambda _s, x, _t: approximate_to_tv(x, Fraction(0)),
     "divergence": _by_extremal(lambda _: Fraction(0)),
     "tradeoff": _by_extremal(lambda _: Fraction(0)),
+    "concentrated": lambda _s, x, _t: pure_to_kl(x),
 }
 
 RULES: Final[dict[tuple[str, str], Rule]] = {
@@ -227,10 +240,29 @@ RULES: Final[dict[tuple[str, str], Rule]] = {
     ("gaussian", "renyi"): lambda _s, x, t: scaled(_half_square(x), t.alpha),
     ("gaussian", "tv"): lambda _s, x, _t: 1 - 2 * normal_tail(ball(x) / 2),
     ("gaussian", "approximate"): lambda _s, x, t: gaussian_to_approximate(x, t.delta),
+    ("zcdp", "concentrated"): _if_exact(lambda _s, x, _t: x),
+    ("gaussian", "concentrated"): lambda _s, x, _t: _half_square(x),
+    ("concentrated", "concentrated"): lambda s, x, t: x if t.xi >= s.xi and _no_farther(t.omega, s.omega) else None,
+    ("concentrated", "zcdp"): lambda s, x, _t: x if s.xi == 0 and s.omega is None else None,
+    ("concentrated", "renyi"): lambda s, x, t: _line(s, x, t.alpha) if _no_farther(t.alpha, s.omega) else None,
+    ("concentrated", "kl"): lambda s, x, _t: _line(s, x, Fraction(1)),
+    ("concentrated", "tv"): lambda s, x, _t: kl_to_tv(_line(s, x, Fraction(1))),
+    ("concentrated", "approximate"): lambda s, x, t: concentrated_to_approximate(x, s.xi, s.omega, t.delta),
     ("kl", "tv"): lambda _s, x, _t: kl_to_tv(x),
     ("tv", "approximate"): _tv_to_zero,
     ("tv", "zcdp"): _tv_to_zero,
 }
+
+
+def _no_farther(order: Fraction | None, omega: Fraction | None) -> bool:
+    """Whether orders up to the first are among those up to the second; None is all orders."""
+    return omega is None or (order is not None and order <= omega)
+
+
+def _line(source: Any, x: Intensity, alpha: Fraction) -> Intensity:
+    """ξ + ρα."""
+    grown = scaled(x, alpha)
+    return source.xi + grown if isinstance(grown, Fraction) else ball(source.xi) + ball(grown)
 
 
 def _half_square(x: Intensity) -> Intensity:

@@ -1,4 +1,4 @@
-"""The intensity ε_𝒟: how much? A number in the standard's customary parameter, or one per universe.
+"""The intensity ε_𝒟: how much? A number in the standard's customary parameter, or one per universe, person or record.
 
 A number is a typed decimal or fraction (`0.1` is 1/10), or `numbers.Log(3)` for ln 3. In JSON it is a text: "1/10",
 "ln(3)".
@@ -14,7 +14,12 @@ from typing import Any, Final, TypeAlias
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Exact, Log, ball, float_near, precision, rational
+from quincunx.spec import label
+from quincunx.spec.drawn import Drawn
+from quincunx.spec.varying import PerPerson, PerRecord, Varying
 from quincunx.spec.wording import shown
+
+__all__ = ["Drawn", "PerPerson", "PerRecord", "PerUniverse", "number"]
 
 _LOG: Final = re.compile(r"ln\(([^()]*)\)")
 
@@ -54,7 +59,7 @@ class PerUniverse:
         return PerUniverse(tuple((name, function(value)) for name, value in self.values))
 
 
-Intensity: TypeAlias = Exact | PerUniverse
+Intensity: TypeAlias = Exact | PerUniverse | Varying | Drawn
 
 
 def number(value: object, where: str = "intensity") -> Exact:
@@ -67,27 +72,39 @@ def number(value: object, where: str = "intensity") -> Exact:
 
 
 def read(value: object) -> Intensity:
-    """A number, or a mapping from universe to number."""
-    if isinstance(value, PerUniverse):
+    """A number, a mapping from universe to number, or one of the values of this module."""
+    if isinstance(value, PerUniverse | Varying | Drawn):
         return value
     return PerUniverse(value) if isinstance(value, Mapping) else number(value)
 
 
 def entries(intensity: Intensity) -> tuple[Exact, ...]:
     """Every number that occurs."""
-    return tuple(intensity) if isinstance(intensity, PerUniverse) else (intensity,)
-
-
-def at(intensity: Intensity, universe: str) -> Exact:
-    """The intensity in one universe."""
-    return dict(intensity.values)[universe] if isinstance(intensity, PerUniverse) else intensity
+    if isinstance(intensity, Drawn):
+        return (intensity.value,)
+    return tuple(intensity) if isinstance(intensity, PerUniverse | Varying) else (intensity,)
 
 
 def to_json(intensity: Intensity) -> object:
-    """A text, or an object from universe to text."""
+    """A text, an object from universe to text, or an object that says what the numbers are for."""
+    if isinstance(intensity, Varying | Drawn):
+        return intensity.to_json()
     if isinstance(intensity, PerUniverse):
         return {name: str(value) for name, value in intensity.values}
     return str(intensity)
+
+
+def from_json(data: Any) -> Intensity:
+    """The intensity that `to_json` wrote. The schema has been checked by the caller."""
+    if isinstance(data, dict) and isinstance(data.get("values"), list):
+        made = PerPerson if data["per"] == PerPerson.kind else PerRecord
+        return made([(label.from_json(name, "values"), value) for name, value in data["values"]])
+    if isinstance(data, dict) and isinstance(data.get("prior"), list):
+        weights = [(label.from_json(x, "prior"), w) for x, w in data["prior"]]
+        if len({x for x, _ in weights}) < len(weights):
+            raise SpecificationError("a dataset is listed twice", where="prior", got=f"{len(weights)} datasets")
+        return Drawn(value=data["value"], prior=dict(weights), share=data["share"])
+    return read(data)
 
 
 def text(value: Exact, symbol: str) -> str:

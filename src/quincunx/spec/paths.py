@@ -19,7 +19,8 @@ class Paths:
         self._from: dict[Hashable, dict[Hashable, Fraction]] = {}
         for x, x_prime, distance in unit.protected_pairs(datasets, domain):
             self._near[x].append((x_prime, distance))
-            self._near[x_prime].append((x, distance))
+            if not unit.directed:
+                self._near[x_prime].append((x, distance))
 
     def length(self, x: Hashable, x_prime: Hashable) -> Fraction | None:
         """The length of the shortest path; None where there is none."""
@@ -57,6 +58,10 @@ def shortest_path(unit: Unit, domain: Domain) -> Metric:
         hint = "On larger domains the metrics of people are unit.Hamming and unit.SymmetricDifference."
         what = "paths are found on a finite domain only"
         raise SpecificationError(what, where="shortest_path", got=type(given).__name__, hint=hint)
+    if unit.directed:
+        hint = "A metric is symmetric; take a unit that is."
+        what = "a unit with a direction has no metric"
+        raise SpecificationError(what, where="shortest_path", got=type(unit).__name__, hint=hint)
     unit.check(domain)
     datasets = given.datasets
     paths = Paths(unit, datasets, domain)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
-from quincunx.numbers import Ball, Exact, ball, positive_integer, rational
+from quincunx.numbers import Ball, Exact, ball, float_near, positive_integer, precision, rational
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import FOREVER, ZERO, Number, as_rational, enclosed, is_zero, larger, sharpened
 from quincunx.spec.measure import Found, likelier
@@ -129,6 +129,17 @@ class CapacityBounded(Standard):
             parts.append(total)
         low = larger([x.lower() for x in parts])
         return Found.of((low, larger([x.upper() for x in parts], floor=low)), likelier(p, q))
+
+    def weighed(self) -> list[tuple[list[float], list[float]]]:
+        """The functions that count with their conjugates, as the nearest floats."""
+        with precision(128):
+            return [
+                (
+                    [x.numerator / x.denominator for x in h],
+                    [float_near(_CONJUGATES[self.f](x) or ZERO) for x in h],
+                )
+                for h in self._usable()
+            ]
 
     def _usable(self) -> list[tuple[Fraction, ...]]:
         # Where f* is infinite the function proves nothing (an output of probability 0 under P' still has it listed).

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, ClassVar, TypeAlias
 
 from quincunx.errors import SpecificationError
@@ -17,7 +19,7 @@ from quincunx.spec.domain import Domain, Finite
 Pair: TypeAlias = tuple[Hashable, Hashable, Fraction]
 
 
-class Unit:
+class Unit(ABC):
     """A premetric on datasets. `moves_between_parts`: whether one step can take a person from one part of a
     partition of the records to another, which decides how parallel composition is charged."""
 
@@ -25,53 +27,83 @@ class Unit:
     kind: ClassVar[str]
     moves_between_parts: ClassVar[bool]
     is_metric: ClassVar[bool] = False
+    # the distance from x to x' need not be that from x' to x: only the law at x is bounded by the law at x'
+    directed: ClassVar[bool] = False
+    # the bound of a pair is its own: nothing follows from it along a path, so any standard may be stated
+    by_pair: ClassVar[bool] = False
+    # one step touches the records of one person, so at most two parts of a partition of the people see it
+    one_person: ClassVar[bool] = False
 
+    @property
+    def computed(self) -> bool:
+        """Whether distances can be computed; not where a function was lost on the way through JSON."""
+        return True
+
+    @abstractmethod
     def check(self, domain: Domain) -> None:
         """Raise SpecificationError if the unit does not fit the domain."""
-        raise NotImplementedError
 
+    @abstractmethod
     def distance(self, x: Hashable, x_prime: Hashable, domain: Domain) -> Fraction | float:
-        """d_𝒳(x, x'): 0, 1 or inf (Metric: any non-negative rational or inf)."""
-        raise NotImplementedError
+        """d_𝒳(x, x'): 0, 1 or inf (metrics: any non-negative rational or inf)."""
 
+    @abstractmethod
     def protected_pairs(self, datasets: Sequence[Hashable], domain: Domain) -> Iterator[Pair]:
-        """Every unordered pair of different datasets at finite distance, with the distance."""
-        raise NotImplementedError
+        """Every unordered pair of different datasets at finite distance, with the distance; every ordered pair where
+        the unit is directed."""
 
+    @abstractmethod
     def times(self, k: int) -> Unit:
         """The unit whose distance 1 is at most k steps of this one."""
-        raise NotImplementedError
 
     def steps_to(self, other: Unit) -> int | None:
         """How many steps of this unit always reach one step of `other`, through any datasets; None if not known."""
         return 1 if self == other else None
 
+    @abstractmethod
     def to_json(self) -> dict[str, object]:
         """The block in JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def words(self) -> str:
         """The block in plain English."""
-        raise NotImplementedError
 
+    @abstractmethod
     def hidden(self) -> str:
         """What cannot be told from the release, as the end of "one cannot tell whether …"."""
-        raise NotImplementedError
 
+    @abstractmethod
     def unpromised(self) -> str:
         """What this unit leaves less protected, as the end of "it does not …"."""
-        raise NotImplementedError
 
     def latex(self) -> str:
         """The condition on x and x' under which the standard's inequality holds, in LaTeX."""
         return r"d_{\mathcal{X}}(x, x') = 1"
 
 
-class _Listed(Unit):
+def near(unit: Unit, pairs: Iterable[tuple[Hashable, Hashable]], domain: Domain) -> Iterator[Pair]:
+    """Those of some pairs of different datasets that are at a finite distance, with it."""
+    for x, x_prime in pairs:
+        distance = unit.distance(x, x_prime, domain)
+        if isinstance(distance, Fraction) and distance > 0:
+            yield x, x_prime, distance
+
+
+def no_group(unit: Unit, k: int) -> SpecificationError:
+    """What a unit says whose steps do not add up to a larger unit."""
+    hint = "State the pairs that you need with unit.Neighbours."
+    where = type(unit).__name__
+    return SpecificationError("several changes of this kind have no unit", where=where, got=f"k = {k}", hint=hint)
+
+
+class Listed(Unit):
+    """Pairs of datasets by name, in a finite world."""
+
     __slots__ = ()
 
+    @abstractmethod
     def _labels(self) -> Iterable[Hashable]:
-        raise NotImplementedError
+        """Every dataset that is named."""
 
     def check(self, domain: Domain) -> None:
         where = type(self).__name__
@@ -86,24 +118,25 @@ class _Listed(Unit):
                 raise SpecificationError("names a dataset outside the domain", where=where, got=got, hint=hint)
 
     def protected_pairs(self, datasets: Sequence[Hashable], domain: Domain) -> Iterator[Pair]:
-        for i, x in enumerate(datasets):
-            for x_prime in datasets[i + 1 :]:
-                distance = self.distance(x, x_prime, domain)
-                if isinstance(distance, Fraction) and distance > 0:
-                    yield x, x_prime, distance
+        return near(self, combinations(datasets, 2), domain)
 
 
-def _in_order(pair: Iterable[Hashable], where: str) -> tuple[Hashable, Hashable]:
+def both_ends(pair: Iterable[Hashable], where: str) -> tuple[Hashable, Hashable]:
+    """The two datasets of a pair as it is written."""
     ends = tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else (pair,)
     if len(ends) != 2:
         hint = 'Write pairs of datasets: ("x", "y").'
         raise SpecificationError("expected a pair", where=where, got=f"{len(ends)} datasets", hint=hint)
-    first, second = sorted((label.check(end, where) for end in ends), key=label.order)
+    return label.check(ends[0], where), label.check(ends[1], where)
+
+
+def _in_order(pair: Iterable[Hashable], where: str) -> tuple[Hashable, Hashable]:
+    first, second = sorted(both_ends(pair, where), key=label.order)
     return first, second
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours(_Listed):
+class Neighbours(Listed):
     """Distance 1 for the listed pairs of datasets of a finite world, in both directions.
 
     `pairs`: pairs of different datasets. Because nothing is known about what a step means, it is assumed that
@@ -158,7 +191,7 @@ class Neighbours(_Listed):
 
 
 @dataclass(frozen=True, slots=True)
-class Metric(_Listed):
+class Metric(Listed):
     """Distances of one's own between datasets of a finite world; pairs that are not listed are infinitely far.
 
     `distances`: (x, x') → a number > 0, in units in which the intensity is stated; the guarantee for the pair is

@@ -12,78 +12,17 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from quincunx.errors import SpecificationError
 from quincunx.spec import label
+from quincunx.spec.around import OneDataset, OneInstance
 from quincunx.spec.counts import Counts
 from quincunx.spec.domain import Domain, Finite
-from quincunx.spec.words import listed, tex
+from quincunx.spec.universe import Scope, Universe
+from quincunx.spec.wording import listed, tex
 
-__all__ = ["Counts", "Everything", "Invariants", "OneDataset", "Scope", "Universes", "from_json"]
+__all__ = ["Counts", "Everything", "Invariants", "OneDataset", "OneInstance", "Scope", "Universes", "from_json"]
 
-Universe: TypeAlias = tuple[str, tuple[Hashable, ...]]
 # how an invariant is computed on a finite world; None where only its text is known
 Computed: TypeAlias = Counts | Callable[[Any], Hashable] | None
 EVERYTHING: Final = "everything"
-
-
-class Scope:
-    """A collection of universes. Universes are named by texts, for reports and for intensities per universe."""
-
-    __slots__ = ()
-    kind: ClassVar[str]
-
-    def check(self, domain: Domain) -> None:
-        """Raise SpecificationError if the scope does not fit the domain."""
-
-    def enumerable(self, domain: Domain) -> bool:
-        """Whether `universes` can list the universes on this domain."""
-        return isinstance(domain, Finite)
-
-    def universes(self, domain: Domain) -> list[Universe]:
-        """(name, datasets) of every universe; finite domains only."""
-        if not isinstance(domain, Finite):
-            hint = "Universes can be listed on a Finite domain only; describe the scope in words instead."
-            got = type(domain).__name__
-            raise SpecificationError("the universes of this domain cannot be listed", where="scope", got=got, hint=hint)
-        return self._universes(domain)
-
-    def _universes(self, domain: Finite) -> list[Universe]:
-        raise NotImplementedError
-
-    def covers(self, other: Scope) -> bool:
-        """Whether every universe of `other` certainly lies inside a universe of this scope, on any domain."""
-        return self == other
-
-    def misfit(self, other: Scope) -> str:
-        """Which pairs of datasets `other` compares and this scope does not, as the end of "it compares …"; empty where
-        `covers` is true."""
-        return "" if self.covers(other) else "datasets that are not compared here"
-
-    def join(self, other: Scope) -> Scope:
-        """The scope in which a guarantee stated here and one stated in `other` both hold: every universe of it lies in
-        a universe of each. Raises SpecificationError where none can be written down."""
-        if self.covers(other):
-            return other
-        return self if other.covers(self) else self._joined(other)
-
-    def _joined(self, other: Scope) -> Scope:
-        hint = "State both guarantees in scopes of invariants, or one of them for everything."
-        got = f"{type(self).__name__} and {type(other).__name__}"
-        raise SpecificationError("no scope is known in which both hold", where="join", got=got, hint=hint)
-
-    def to_json(self) -> dict[str, object]:
-        """The block in JSON."""
-        raise NotImplementedError
-
-    def words(self) -> str:
-        """The block in plain English."""
-        raise NotImplementedError
-
-    def unpromised(self) -> str:
-        """What this scope leaves unprotected, as the end of "it does not …"; empty if nothing."""
-        return ""
-
-    def latex(self) -> str:
-        """The block in LaTeX."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,55 +207,6 @@ def _written_name(function: Callable[[Any], Hashable], where: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OneDataset(Scope):
-    """Protection around one dataset x*: the universes are {x*, x'} for every x' of the domain, each named by the
-    printed form of x'.
-
-    `dataset`: x*. On a Finite domain it is one of the datasets. On other domains it is a text that names the dataset
-    ("census 2020 as collected"), because a specification is printed and stored and must not contain the data.
-    """
-
-    kind: ClassVar[str] = "one-dataset"
-    dataset: Hashable
-
-    def __post_init__(self) -> None:
-        label.check(self.dataset, "OneDataset")
-
-    def check(self, domain: Domain) -> None:
-        if isinstance(domain, Finite):
-            if self.dataset not in domain:
-                hint = "Take one of the datasets of the domain."
-                raise SpecificationError("its dataset is not in the domain", where="OneDataset", hint=hint)
-        elif not isinstance(self.dataset, str):
-            hint = "Name the dataset by a text; a specification is public and must not contain the data."
-            got = type(self.dataset).__name__
-            raise SpecificationError("expected the name of a dataset", where="OneDataset", got=got, hint=hint)
-
-    def _universes(self, domain: Finite) -> list[Universe]:
-        self.check(domain)
-        centre = domain.canonical(self.dataset)
-        return [(repr(x), (centre,) if x == centre else (centre, x)) for x in domain.datasets]
-
-    def to_json(self) -> dict[str, object]:
-        return {"kind": self.kind, "dataset": label.to_json(self.dataset)}
-
-    def words(self) -> str:
-        return (
-            f"The protection is stated for one dataset, {self._shown()}: it is compared with each other dataset, but "
-            "no two others are compared. Had the data been different, nothing would be promised."
-        )
-
-    def unpromised(self) -> str:
-        return "cover any data but that one dataset"
-
-    def latex(self) -> str:
-        return rf"\{{\{{x^*, x'\}} : x' \in \mathcal{{X}}\}},\ x^* = {tex(self._shown())}"
-
-    def _shown(self) -> str:
-        return f"“{self.dataset}”" if isinstance(self.dataset, str) else repr(self.dataset)
-
-
-@dataclass(frozen=True, slots=True)
 class Universes(Scope):
     """Universes that are listed, datasets of a finite world by name; they may overlap, and need not cover the domain.
 
@@ -397,6 +287,9 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Scope]]] = {
     "everything": lambda data: Everything(),  # noqa: ARG005 - the kind says it all
     "invariants": lambda data: Invariants(data["invariants"]),
     "one-dataset": lambda data: OneDataset(label.from_json(data["dataset"], "dataset")),
+    "one-instance": lambda data: OneInstance(
+        label.from_json(data["dataset"], "dataset"), label.from_json(data["record"], "record")
+    ),
     "universes": lambda data: Universes(
         {name: [label.from_json(x, name) for x in datasets] for name, datasets in data["universes"].items()}
     ),

@@ -361,6 +361,30 @@ def _relaxed(p: Floats, q: Floats, standard: Any) -> Sieved:
     return _approximate(p, q, _Delta(total))[0], _approximate(p, q, _Delta(standard.delta))[1]
 
 
+def _power(p: Floats, q: Floats, standard: Any) -> Sieved:
+    # k = 1 is twice total variation, k = 2 the root of χ²; others are left open.
+    if standard.k == 1:
+        low, high = _total_variation(p, q, standard)
+        return 2 * low, 2 * high
+    if standard.k == 2:
+        low, high = _chi_squared(p, q, standard)
+        return np.sqrt(low) * (1 - 4 * _U), np.sqrt(high) * (1 + 4 * _U)
+    return np.zeros(len(p)), np.full(len(p), np.inf)
+
+
+def _capacity(p: Floats, q: Floats, standard: Any) -> Sieved:
+    low, high = np.zeros(len(p)), np.zeros(len(p))
+    if len(standard.functions[0]) != p.shape[1]:
+        return low, np.full(len(p), np.inf)
+    for h, costs in standard.weighed():
+        # Numbers and conjugates are rounded once, multiplied and summed.
+        gain, cost = np.array(h), np.array(costs)
+        value = (p * gain - q * cost).sum(axis=1)
+        error = (p.shape[1] + 8) * 2 * _U * (p * np.abs(gain) + q * np.abs(cost)).sum(axis=1)
+        low, high = np.maximum(low, value - error), np.maximum(high, value + error)
+    return low, high
+
+
 class _Delta:
     def __init__(self, delta: Fraction) -> None:
         self.delta = delta
@@ -371,3 +395,5 @@ SIEVES["mean-concentrated"] = _mean_concentrated
 SIEVES["probabilistic"] = _probabilistic
 SIEVES["range-bounded"] = _range
 SIEVES["concentrated"] = _concentrated
+SIEVES["power"] = _power
+SIEVES["capacity-bounded"] = _capacity

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, ClassVar
 
 from quincunx.errors import SpecificationError
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
-from quincunx.spec.relation import Pair, Unit
+from quincunx.spec.relation import Pair, Unit, near, no_group
+
+
+def check_vectors(unit: Unit, domain: Domain) -> None:
+    """Raise SpecificationError unless every dataset is a vector of records."""
+    vectors = isinstance(domain, Finite) and all(isinstance(x, tuple) for x in domain.datasets)
+    if not domain.ordered or not vectors:
+        hint = "Use domain.Finite with vectors of records and ordered=True."
+        where, got = type(unit).__name__, type(domain).__name__
+        raise SpecificationError("needs datasets that are vectors", where=where, got=got, hint=hint)
 
 
 class _Content(Unit):
@@ -19,19 +30,14 @@ class _Content(Unit):
 
     __slots__ = ()
     moves_between_parts: ClassVar[bool] = True
+    one_person: ClassVar[bool] = True
 
+    @abstractmethod
     def joined(self, before: Hashable, after: Hashable) -> bool:
         """Whether a record may change from one value to the other, in both directions."""
-        raise NotImplementedError
 
     def check(self, domain: Domain) -> None:
-        where = type(self).__name__
-        vectors = isinstance(domain, Finite) and all(isinstance(x, tuple) for x in domain.datasets)
-        if not domain.ordered or not vectors:
-            hint = "Use domain.Finite with vectors of records and ordered=True."
-            raise SpecificationError(
-                "needs datasets that are vectors", where=where, got=type(domain).__name__, hint=hint
-            )
+        check_vectors(self, domain)
 
     def distance(self, x: Hashable, x_prime: Hashable, domain: Domain) -> Fraction | float:  # noqa: ARG002
         if x == x_prime:
@@ -42,15 +48,10 @@ class _Content(Unit):
         return Fraction(1) if len(changed) == 1 and self.joined(*changed[0]) else math.inf
 
     def protected_pairs(self, datasets: Sequence[Hashable], domain: Domain) -> Iterator[Pair]:
-        for i, x in enumerate(datasets):
-            for y in datasets[i + 1 :]:
-                if self.distance(x, y, domain) == 1:
-                    yield x, y, Fraction(1)
+        return near(self, combinations(datasets, 2), domain)
 
     def times(self, k: int) -> Unit:
-        hint = "State the pairs that you need with unit.Neighbours."
-        where = type(self).__name__
-        raise SpecificationError("several changes of this kind have no unit", where=where, got=f"k = {k}", hint=hint)
+        raise no_group(self, k)
 
     def to_json(self) -> dict[str, object]:
         return {"kind": self.kind}
@@ -148,9 +149,7 @@ class FreeLunch(Unit):
         return Fraction(int(x != x_prime))
 
     def protected_pairs(self, datasets: Sequence[Hashable], domain: Domain) -> Iterator[Pair]:  # noqa: ARG002
-        for i, x in enumerate(datasets):
-            for y in datasets[i + 1 :]:
-                yield x, y, Fraction(1)
+        return ((x, y, Fraction(1)) for x, y in combinations(datasets, 2))
 
     def times(self, k: int) -> Unit:  # noqa: ARG002 - one step reaches everything
         return self

@@ -6,6 +6,7 @@ A release T satisfies it when d_Pr(P_x, P_x') ≤ ε_𝒟 · d_𝒳(x, x') for a
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError
@@ -14,11 +15,13 @@ from quincunx.spec import compare, composition, exchange, verdict, words
 from quincunx.spec import intensity as intensities
 from quincunx.spec.compare import Comparison, Implication
 from quincunx.spec.domain import Domain
+from quincunx.spec.drawn import Drawn
 from quincunx.spec.intensity import Intensity, PerUniverse
 from quincunx.spec.order import largest, rounded_up
 from quincunx.spec.relation import Unit
 from quincunx.spec.scope import EVERYTHING, Everything, OneDataset, Scope
 from quincunx.spec.standard import Standard
+from quincunx.spec.varying import Varying
 from quincunx.spec.verdict import FiniteMechanism, Verdict
 
 _SHOWN = 5
@@ -30,7 +33,8 @@ class Specification:
 
     domain: 𝒳, the datasets that could have been. scope: 𝒟, the universes inside which datasets are compared.
     unit: d_𝒳, the change that is protected. standard: d_Pr, how the change of the output's law is measured.
-    intensity: ε_𝒟, in the standard's own parameter: a number, or a mapping from universe to number.
+    intensity: ε_𝒟, in the standard's own parameter: a number, a mapping from universe to number, or a value of
+    `quincunx.intensity`.
     """
 
     domain: Domain
@@ -49,10 +53,14 @@ class Specification:
         object.__setattr__(self, "intensity", intensities.read(intensity))
         unit.check(domain)
         scope.check(domain)
-        if unit.is_metric and not standard.linear_in_distance:
+        if unit.directed and not standard.one_way:
+            hint = "Use a symmetric unit, or δ = 0."
+            got = f"{type(standard).__name__} with {type(unit).__name__}"
+            raise SpecificationError("this standard has no direction, and the unit has one", got=got, hint=hint)
+        if unit.is_metric and not unit.by_pair and not standard.linear_in_distance:
             hint = (
                 "Use Pure, NormalisedRenyi (zCDP in proportion to the distance), GaussianDP or TV, or a unit of single "
-                "steps with the standard's own group map."
+                "steps with the standard's own group map, or unit.Distance, which bounds each pair by itself."
             )
             got = type(standard).__name__
             raise SpecificationError("this standard does not grow in proportion to a distance", got=got, hint=hint)
@@ -62,6 +70,10 @@ class Specification:
         self._warn_if_vacuous()
 
     def _check_universes(self) -> None:
+        if isinstance(self.intensity, Varying):
+            self.intensity.check(self.unit, self.scope, self.domain)
+        if isinstance(self.intensity, Drawn):
+            self.intensity.check(self.domain, self.unit)
         if not isinstance(self.intensity, PerUniverse):
             return
         expected: set[str] | None = None
@@ -77,7 +89,7 @@ class Specification:
             raise SpecificationError(what, where="intensity", got=got, hint=hint)
 
     def _warn_if_vacuous(self) -> None:
-        if not self.scope.enumerable(self.domain):
+        if not self.scope.enumerable(self.domain) or not self.unit.computed:
             return
         universes = self.scope.universes(self.domain)
         empty = [
@@ -104,19 +116,38 @@ class Specification:
 
     @property
     def varies(self) -> bool:
-        """Whether the intensity is stated universe by universe."""
-        return isinstance(self.intensity, PerUniverse)
+        """Whether the intensity is more than one number for all: by universe, person or record, or for drawn pairs."""
+        return isinstance(self.intensity, PerUniverse | Varying | Drawn)
 
     @property
     def largest(self) -> Exact:
-        """The largest intensity that occurs."""
+        """The largest intensity that occurs. Refused where a share of the pairs is excused: no number holds for all."""
+        if isinstance(self.intensity, Drawn):
+            raise self._excused()
         return largest(list(self.numbers))
 
     @property
     def by_universe(self) -> tuple[tuple[str, Exact], ...]:
-        """(universe, intensity); one entry named "everywhere" where there is one number."""
+        """(universe, person or record, intensity); one entry named "everywhere" where there is one number."""
         value = self.intensity
+        if isinstance(value, Drawn):
+            raise self._excused()
+        if isinstance(value, Varying):
+            return value.labelled()
         return value.values if isinstance(value, PerUniverse) else (("everywhere", value),)
+
+    def _excused(self) -> PrivacyError:
+        hint = "State one number for every pair: a guarantee for most of them bounds nothing about the rest."
+        return PrivacyError("no intensity holds for every pair of datasets", where="intensity", got="Drawn", hint=hint)
+
+    def at(self, x: Hashable, x_prime: Hashable, universe: str) -> Exact:
+        """The intensity that is stated for two datasets of a universe."""
+        value = self.intensity
+        if isinstance(value, Drawn):
+            raise self._excused()
+        if isinstance(value, Varying):
+            return value.at(x, x_prime, self.unit, self.domain)
+        return dict(value.values)[universe] if isinstance(value, PerUniverse) else value
 
     @property
     def stated(self) -> tuple[tuple[str, str], ...]:
@@ -151,14 +182,17 @@ class Specification:
             return self
         unit = self.unit.times(count)
         self._check_joined(unit, count)
-        grown = [(name, self.standard.group(value, count)) for name, value in self.by_universe]
+        # Steps of different people have different numbers; the largest holds for all of them.
+        one = isinstance(self.intensity, Varying | Drawn)
+        stated = (("everywhere", self.largest),) if one else self.by_universe
+        grown = [(name, self.standard.group(value, count)) for name, value in stated]
         standards = [result[0] for _, result in grown if result is not None]
         for standard in standards:
             # Universes may end in different standards (δ grows with ε): take one that all the others imply.
             values = [(name, _within(result, standard)) for name, result in grown]
             known = {name: value for name, value in values if value is not None}
             if len(known) == len(grown):
-                intensity: object = known if self.varies else known["everywhere"]
+                intensity: object = known.get("everywhere", known)
                 return Specification(
                     domain=self.domain, scope=self.scope, unit=unit, standard=standard, intensity=intensity
                 )

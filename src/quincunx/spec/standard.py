@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError, SpecificationError
-from quincunx.numbers import Ball, Exact, Log, ball, delta_parameter, precision, rational
+from quincunx.numbers import Ball, Exact, ball, precision, rational
 from quincunx.spec import tradeoff
-from quincunx.spec.base import Standard
+from quincunx.spec.base import Factor, Standard, WithDelta
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
 from quincunx.spec.divergence import (
     INFINITE,
@@ -62,18 +62,14 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Pure(Standard):
+class Pure(Factor):
     """ε-differential privacy: ε = sup over events S of |ln P(S)/P'(S)|."""
 
     kind: ClassVar[str] = "pure"
-    symbol: ClassVar[str] = "ε"
     linear_in_distance: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return epsilon(p, q, exact, Fraction(0))
-
-    def _from_key(self, key: Fraction) -> Exact:
-        return Log(key) if key > 1 else Fraction(0)
 
     def _group(self, intensity: Exact, k: int) -> tuple[Standard, Exact | Ball]:
         return self, scaled(intensity, k)
@@ -89,7 +85,7 @@ class Pure(Standard):
 
 
 @dataclass(frozen=True, slots=True)
-class Approximate(Standard):
+class Approximate(Factor, WithDelta):
     """(ε, δ)-differential privacy: the smallest ε ≥ 0 with P(S) ≤ e^ε P'(S) + δ for all events S, both ways.
 
     delta: δ, a rational in [0, 1).
@@ -98,17 +94,9 @@ class Approximate(Standard):
     delta: Fraction
 
     kind: ClassVar[str] = "approximate"
-    symbol: ClassVar[str] = "ε"
-    parameters: ClassVar[tuple[str, ...]] = ("delta",)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", delta_parameter(self.delta))
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return epsilon(p, q, exact, self.delta)
-
-    def _from_key(self, key: Fraction) -> Exact:
-        return Log(key) if key > 1 else Fraction(0)
 
     def _group(self, intensity: Exact, k: int) -> tuple[Standard, Exact | Ball] | None:
         # δ(1 + e^ε + … + e^{(k−1)ε}) = δ(e^{kε} − 1)/(e^ε − 1)
@@ -138,8 +126,9 @@ class Approximate(Standard):
 
 
 @dataclass(frozen=True, slots=True)
-class ZCDP(Standard):
-    """Zero-concentrated differential privacy: ρ = sup over α > 1 of D_α(P‖P')/α, both ways.
+class ZCDP(WithDelta):
+    """Zero-concentrated differential privacy: ρ = sup over α > 1 of D_α(P‖P')/α, both ways. With a shift ξ, or with
+    orders up to ω, it is Concentrated.
 
     delta: δ, a rational in [0, 1). With δ > 0 it is approximate zCDP: P = (1−δ)A + δB and P' = (1−δ)A' + δB' with A and
     A' ρ-zCDP. Its smallest ρ is enclosed, not solved: see `least` in standard.md.
@@ -149,10 +138,6 @@ class ZCDP(Standard):
 
     kind: ClassVar[str] = "zcdp"
     symbol: ClassVar[str] = "ρ"
-    parameters: ClassVar[tuple[str, ...]] = ("delta",)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", delta_parameter(self.delta))
 
     def least(self, p: Sequence[Number], q: Sequence[Number]) -> Least:
         """The smallest ρ; for δ > 0 an enclosure between total variation and an explicit truncation."""
@@ -176,6 +161,11 @@ class ZCDP(Standard):
                 kept = ZCDP().least(truncated(p, q, ratio), truncated(q, p, ratio)).upper
                 upper = kept if kept < whole else whole
         return Least(lower=lower, upper=upper, exact=None, event=cut.event, swapped=cut.swapped)
+
+    @property
+    def one_way(self) -> bool:
+        """False with δ > 0, which splits both laws at once."""
+        return self.delta == 0
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return Found.of(sharpened(lambda: zcdp(p, q), exact, 0.1), likelier(p, q))

@@ -6,18 +6,22 @@ the first two are not closed under post-processing.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeAlias
 
-from quincunx.numbers import Ball, Exact, Log, ball, delta_parameter
-from quincunx.spec.base import Standard
+from quincunx.numbers import Ball, Exact, ball, delta_parameter
+from quincunx.spec.base import Factor, WithDelta
+from quincunx.spec.curve import whole
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
 from quincunx.spec.measure import Found, epsilon, likelier
 from quincunx.spec.wording import latex_number, shown, times
 
+# e^ε, None if infinite, and the event
+Key: TypeAlias = tuple[Fraction | None, tuple[int, ...]]
 # Beyond this many undominated subsets a knapsack is enclosed by its relaxation instead of solved.
 _MOST_SUBSETS: Final = 20_000
 
@@ -49,18 +53,18 @@ def _log(key: Fraction) -> tuple[Ball, Ball]:
     return value.lower(), value.upper()
 
 
-class _Factor(Standard):
-    """A standard whose intensity is ε, with the key e^ε."""
+class _Loss(Factor):
+    """A standard on the loss: exactly by its key, and between others where the laws are balls."""
 
     __slots__ = ()
-
-    def _from_key(self, key: Fraction) -> Exact:
-        return Log(key) if key > 1 else Fraction(0)
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         if not exact:
             return self._loose(p, q)
-        key, event = self._key([as_rational(x) for x in p], [as_rational(x) for x in q])
+        given = self._key([as_rational(x) for x in p], [as_rational(x) for x in q])
+        if given is None:
+            return self._enclosed(p, q)
+        key, event = given
         return Found.of(FOREVER, event) if key is None else Found.of(_log(key), event, key)
 
     def _loose(self, p: Sequence[Number], q: Sequence[Number]) -> Found:
@@ -71,18 +75,26 @@ class _Factor(Standard):
     def _mass(self) -> Fraction:
         return Fraction(0)
 
-    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> Key | None:
+        """The key of the first law against the second; None where it is only enclosed."""
+
+    def _enclosed(self, p: Sequence[Number], q: Sequence[Number]) -> Found:
+        """What is known where there is no key."""
+        return self._loose(p, q)
 
 
 def by_ratio(p: Sequence[Fraction], q: Sequence[Fraction]) -> list[int]:
     """The outputs possible under P, by falling P/Q, those impossible under Q first."""
     present = [i for i, a in enumerate(p) if a]
-    return sorted(present, key=lambda i: (1, -p[i] / q[i]) if q[i] else (0, Fraction(0)))
+    both, _ = whole((*p, *q))
+    place = len(p)
+    # The rising Q/P is the falling P/Q, with 0 for what is impossible under Q.
+    return sorted(present, key=lambda i: Fraction(both[place + i], both[i]))
 
 
 @dataclass(frozen=True, slots=True)
-class Probabilistic(_Factor):
+class Probabilistic(_Loss, WithDelta):
     """Probabilistic (ε, δ)-differential privacy: P(ln P/P' > ε) ≤ δ, both ways. It is stronger than (ε, δ).
 
     delta: δ, a rational in [0, 1).
@@ -91,11 +103,6 @@ class Probabilistic(_Factor):
     delta: Fraction
 
     kind: ClassVar[str] = "probabilistic"
-    symbol: ClassVar[str] = "ε"
-    parameters: ClassVar[tuple[str, ...]] = ("delta",)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", delta_parameter(self.delta))
 
     def _mass(self) -> Fraction:
         return self.delta
@@ -117,7 +124,7 @@ class Probabilistic(_Factor):
         high = INFINITE if not found[1].is_finite() else found[1].log().upper() if found[1] > 1 else ZERO
         return Found(lower=low, upper=high, event=tuple(sorted(event)))
 
-    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]]:
+    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> Key:
         mass, event = Fraction(0), []
         for i in by_ratio(p, q):
             mass += p[i]
@@ -142,7 +149,7 @@ class Probabilistic(_Factor):
 
 
 @dataclass(frozen=True, slots=True)
-class Relaxed(_Factor):
+class Relaxed(_Loss, WithDelta):
     """Relaxed (ε, δ_a, δ_p): outside a set of outputs of probability δ_p, (ε, δ_a) holds, both ways.
 
     delta: δ_a, a rational in [0, 1). outside: δ_p, a rational in [0, 1). Which outputs are given up is a knapsack;
@@ -153,29 +160,21 @@ class Relaxed(_Factor):
     outside: Fraction
 
     kind: ClassVar[str] = "relaxed"
-    symbol: ClassVar[str] = "ε"
     parameters: ClassVar[tuple[str, ...]] = ("delta", "outside")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", delta_parameter(self.delta))
+        WithDelta.__post_init__(self)
         object.__setattr__(self, "outside", delta_parameter(self.outside, "outside"))
 
     def _mass(self) -> Fraction:
         return min(self.delta + self.outside, Fraction(1))
 
-    def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
-        if not exact:
-            return self._loose(p, q)
-        tops, bottoms = [as_rational(x) for x in p], [as_rational(x) for x in q]
-        given = self._smallest(tops, bottoms)
-        if given is None:
-            # δ_a + δ_p as one δ is weaker, and giving up nothing is one way.
-            low, high = epsilon(p, q, True, self._mass()), epsilon(p, q, True, self.delta)
-            return Found(lower=low.lower, upper=high.upper, event=low.event)
-        key, event = given
-        return Found.of(FOREVER, event) if key is None else Found.of(_log(key), event, key)
+    def _enclosed(self, p: Sequence[Number], q: Sequence[Number]) -> Found:
+        # δ_a + δ_p as one δ is weaker, and giving up nothing is one way.
+        low, high = epsilon(p, q, True, self._mass()), epsilon(p, q, True, self.delta)
+        return Found(lower=low.lower, upper=high.upper, event=low.event)
 
-    def _smallest(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]] | None:
+    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> Key | None:
         """The smallest factor over all sets that may be given up; None where there are too many."""
         order = by_ratio(p, q)
         worst = [i for i in order if p[i] > q[i]]
@@ -213,26 +212,26 @@ class Relaxed(_Factor):
         )
 
 
-def _factor(
-    p: Sequence[Fraction], q: Sequence[Fraction], order: Sequence[int], delta: Fraction
-) -> tuple[Fraction | None, tuple[int, ...]]:
+def _factor(p: Sequence[Fraction], q: Sequence[Fraction], order: Sequence[int], delta: Fraction) -> Key:
     """The largest (P(S) − δ)/Q(S) over prefixes S of the order, at least 1; None is infinite."""
-    best, event, power, level = Fraction(1), 0, -delta, Fraction(0)
+    both, _ = whole((delta, *p, *q))
+    tops, bottoms = both[1 : len(p) + 1], both[len(p) + 1 :]
+    # best = top/bottom, compared crosswise in whole numbers.
+    top, bottom, event, power, level = 1, 1, 0, -both[0], 0
     for size, i in enumerate(order, 1):
-        power, level = power + p[i], level + q[i]
+        power, level = power + tops[i], level + bottoms[i]
         if power > 0 and not level:
             return None, tuple(sorted(order[:size]))
-        if level and power > best * level:
-            best, event = power / level, size
-    return best, tuple(sorted(order[:event]))
+        if level and power * bottom > top * level:
+            top, bottom, event = power, level, size
+    return Fraction(top, bottom), tuple(sorted(order[:event]))
 
 
 @dataclass(frozen=True, slots=True)
-class RangeBounded(_Factor):
+class RangeBounded(_Loss):
     """Range-bounded privacy: ε is the largest minus the smallest loss ln P/P' over all outputs."""
 
     kind: ClassVar[str] = "range-bounded"
-    symbol: ClassVar[str] = "ε"
 
     def _loose(self, p: Sequence[Number], q: Sequence[Number]) -> Found:
         pairs = [(a, b) for a, b in zip(p, q, strict=True) if not (is_zero(a) and is_zero(b))]
@@ -249,7 +248,7 @@ class RangeBounded(_Factor):
         wide = (larger([r[1] for r in sure]) / _smallest([r[0] for r in sure])).upper()
         return Found(lower=low, upper=wide.log().upper() if wide > 1 else ZERO, event=likelier(p, q))
 
-    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]]:
+    def _key(self, p: Sequence[Fraction], q: Sequence[Fraction]) -> Key:
         either = [i for i in range(len(p)) if p[i] or q[i]]
         apart = [i for i in either if not p[i] or not q[i]]
         if apart:

@@ -1,36 +1,46 @@
 """The unit d_𝒳: what change is protected? A premetric on datasets: 0, 1 for neighbours, ∞ otherwise.
 
-`AddRemove` and `Replace` speak of people and fit every domain with records; `Neighbours` and `Metric` list pairs of a
-finite world. Larger distances follow by the standard's own group map; only `Hamming`, `Metric` and
-`SymmetricDifference` have distances of their own; `shortest_path` makes a metric of any relation.
+`AddRemove`, `Replace` and what joins them speak of people and fit every domain with records; others speak of the
+content of records; `Neighbours`, `Directed` and `Metric` list pairs of a finite world. Larger distances follow by the
+standard's own group map; only `Hamming`, `SymmetricDifference`, `Metric` and `Distance` have distances of their own;
+`shortest_path` makes a metric of any relation. `Directed`, `OneSided` and `Distance` need not be symmetric.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import positive_integer
-from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.dependent import Dependent
+from quincunx.spec.directed import Directed, OneSided
+from quincunx.spec.distance import Distance
+from quincunx.spec.edits import AddRemoveReplace, Element
 from quincunx.spec.paths import shortest_path
+from quincunx.spec.people import People, View, common_subsequence
 from quincunx.spec.period import Per, pieces
-from quincunx.spec.relation import Metric, Neighbours, Pair, Unit
+from quincunx.spec.relation import Metric, Neighbours, Unit
 from quincunx.spec.single import Attribute, Bit, Blowfish, FreeLunch
 
 __all__ = [
     "AddRemove",
+    "AddRemoveReplace",
     "Attribute",
     "Bit",
     "Blowfish",
+    "Dependent",
+    "Directed",
+    "Distance",
+    "Element",
     "FreeLunch",
     "Hamming",
     "Metric",
     "Neighbours",
+    "OneSided",
     "Per",
     "Replace",
     "SymmetricDifference",
@@ -39,134 +49,9 @@ __all__ = [
     "shortest_path",
 ]
 
-# what a unit sees of a dataset: how often each protected piece occurs, or the vector of records
-View: TypeAlias = Counter[Hashable] | tuple[Hashable, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _People(Unit):
-    key: str | None = None
-    per: Per | None = None
-    group: int = 1
-
-    def __init__(
-        self, *, key: str | None = None, per: Per | Mapping[str, str] | None = None, group: object = 1
-    ) -> None:
-        where = type(self).__name__
-        if key is not None and (not isinstance(key, str) or not key):
-            raise SpecificationError("the key must be the name of a column", where=where, got=type(key).__name__)
-        if per is not None and key is None:
-            hint = "Name the column that identifies a person: key=…"
-            raise SpecificationError("a person-period needs a key", where=where, got="per without key", hint=hint)
-        object.__setattr__(self, "key", key)
-        object.__setattr__(self, "per", Per.read(per))
-        object.__setattr__(self, "group", positive_integer(group, f"{where}(group)"))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that say whose a row is: the key, and that of the period; none where each row is a person."""
-        return tuple(name for name in (self.key, self.per.column if self.per else None) if name is not None)
-
-    def check(self, domain: Domain) -> None:
-        where = type(self).__name__
-        if isinstance(domain, Finite):
-            for dataset in domain.datasets:
-                domain.records(dataset)
-        if self.key is not None and domain.ordered:
-            hint = "In a vector each position is one person; use key=None, or an unordered domain."
-            raise SpecificationError("a key has no meaning on an ordered domain", where=where, hint=hint)
-        for column in self.columns:
-            if domain.column(column) is None:
-                hint = "Declare it in the domain's columns."
-                raise SpecificationError(f"the domain has no column {column!r}", where=where, hint=hint)
-        if self.per is not None:
-            self.per.check_type(domain)
-
-    def view(self, dataset: Hashable, domain: Domain) -> View:
-        """What the unit sees: the vector itself on ordered domains, otherwise the multiset of protected pieces.
-
-        A piece is a record (no key), or (owner, all rows of that owner), where the owner is the key's value, joined
-        with the period if there is one.
-        """
-        records = domain.records(dataset)
-        if domain.ordered and isinstance(dataset, tuple):
-            return dataset
-        if self.key is None:
-            return records
-        owned: dict[Hashable, list[tuple[Hashable, int]]] = {}
-        for row, count in records.items():
-            owned.setdefault(self._owner(row, domain), []).append((row, count))
-        return Counter((owner, frozenset(rows)) for owner, rows in owned.items())
-
-    def _owner(self, row: Hashable, domain: Domain) -> Hashable:
-        values: Sequence[Hashable] = row  # type: ignore[assignment]
-        person = values[_position(domain, self.key)]
-        return person if self.per is None else (person, self.per.of(values[_position(domain, self.per.column)]))
-
-    def distance(self, x: Hashable, x_prime: Hashable, domain: Domain) -> Fraction | float:
-        return self._premetric(self.changes(self.view(x, domain), self.view(x_prime, domain)))
-
-    def protected_pairs(self, datasets: Sequence[Hashable], domain: Domain) -> Iterator[Pair]:
-        views = [self.view(dataset, domain) for dataset in datasets]
-        for i, x in enumerate(datasets):
-            for j in range(i + 1, len(datasets)):
-                distance = self._premetric(self.changes(views[i], views[j]))
-                if isinstance(distance, Fraction) and distance > 0:
-                    yield x, datasets[j], distance
-
-    def _premetric(self, changes: int | float) -> Fraction | float:
-        return Fraction(0) if changes == 0 else Fraction(1) if changes <= self.group else math.inf
-
-    def changes(self, a: View, b: View) -> int | float:
-        """The smallest number of single changes that turn one view into the other; inf where none do."""
-        raise NotImplementedError
-
-    def times(self, k: int) -> Unit:
-        return type(self)(key=self.key, per=self.per, group=self.group * k)
-
-    def _piece(self) -> str:
-        """The protected thing, in words."""
-        if self.per is not None:
-            one = f"one person's rows of one {self.per.period}"
-            return one if self.group == 1 else f"up to {self.group} times {one}"
-        if self.key is not None:
-            return f"{self._count()}, with all their rows,"
-        return f"{self._count()}, {'who is one record' if self.group == 1 else 'one record each'},"
-
-    def _count(self) -> str:
-        return "one person" if self.group == 1 else f"up to {self.group} people"
-
-    def _pieces(self) -> str:
-        return "people" if self.per is None else f"person-{self.per.period}s"
-
-    def _single(self) -> bool:
-        return self.group == 1 and self.per is None
-
-    def _identified(self) -> str:
-        person = "" if self.key is None else f" Rows that share one value of {self.key} belong to one person."
-        if self.per is None:
-            return person
-        week = " (from Monday to Sunday)" if self.per.period == "week" else ""
-        return f"{person} The {self.per.period}{week} of a row is read from {self.per.column}."
-
-    def _larger(self) -> str:
-        if self.group > 1:
-            return f"hide equally well what more than {self.group} {self._pieces()} show together"
-        if self.per is not None:
-            return f"hide equally well what one person's rows of several {self.per.period}s show together"
-        return "hide equally well what several people show together"
-
-    def to_json(self) -> dict[str, object]:
-        data: dict[str, object] = {"kind": self.kind, "group": self.group}
-        if self.key is not None:
-            data["key"] = self.key
-        if self.per is not None:
-            data["per"] = {"column": self.per.column, "period": self.per.period}
-        return data
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class AddRemove(_People):
+class AddRemove(People):
     """Distance 1: at most `group` people are added or removed.
 
     `key`: the column that identifies a person, who is all rows with that value; None: each record is one person.
@@ -191,7 +76,7 @@ class AddRemove(_People):
 
     def changes(self, a: View, b: View) -> int | float:
         if isinstance(a, tuple) and isinstance(b, tuple):
-            return len(a) + len(b) - 2 * _common_subsequence(a, b)
+            return len(a) + len(b) - 2 * common_subsequence(a, b)
         one, two = Counter(a), Counter(b)
         return (one - two).total() + (two - one).total()
 
@@ -202,17 +87,17 @@ class AddRemove(_People):
         with fewer rows, the number of our periods in theirs when ours is finer). A replaced piece is one removed and
         one added. Different keys: None, because the rows of one person need not belong to one owner.
         """
-        if not isinstance(other, _People) or self.key != other.key:
+        if not isinstance(other, People) or self.key != other.key:
             return None
         each = pieces(self.per, other.per)
         if each is None:
             return None
-        single = each * (2 if isinstance(other, Replace) else 1)
+        single = each * other.removals
         return -(-single * other.group // self.group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Replace(_People):
+class Replace(People):
     """Distance 1: at most `group` people are replaced; the number of people stays the same.
 
     Parameters as for AddRemove. On ordered domains it is the Hamming distance between vectors of equal length.
@@ -220,6 +105,7 @@ class Replace(_People):
 
     kind: ClassVar[str] = "replace"
     moves_between_parts: ClassVar[bool] = True
+    removals: ClassVar[int] = 2
 
     def words(self) -> str:
         piece = self._piece()
@@ -351,22 +237,6 @@ class SymmetricDifference(AddRemove):
         return {"kind": self.kind} if self.key is None else {"kind": self.kind, "key": self.key}
 
 
-def _position(domain: Domain, column: str | None) -> int:
-    found = None if column is None else domain.column(column)
-    if found is None:
-        raise SpecificationError(f"the domain has no column {column!r}", hint="Declare it in the domain's columns.")
-    return found[0]
-
-
-def _common_subsequence(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    best = [0] * (len(b) + 1)
-    for x in a:
-        diagonal = 0
-        for j, y in enumerate(b, start=1):
-            diagonal, best[j] = best[j], diagonal + 1 if x == y else max(best[j], best[j - 1])
-    return best[-1]
-
-
 def from_json(data: Mapping[str, object]) -> Unit:
     """The unit that `to_json` wrote. The schema has been checked by the caller."""
     content = {key: value for key, value in data.items() if key != "kind"}
@@ -384,4 +254,10 @@ _READERS: Final[dict[str, Callable[[Mapping[str, Any]], Unit]]] = {
     "bit": lambda data: Bit(**data),
     "blowfish": Blowfish.from_json,
     "free-lunch": lambda data: FreeLunch(**data),
+    "add-remove-replace": lambda data: AddRemoveReplace(**data),
+    "element": lambda data: Element(**data),
+    "dependent": Dependent.from_json,
+    "directed": Directed.from_json,
+    "one-sided": OneSided.from_json,
+    "distance": lambda data: Distance(**data),
 }

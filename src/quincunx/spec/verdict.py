@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cmp_to_key
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -12,11 +13,12 @@ import numpy as np
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, precision
-from quincunx.spec import intensity as intensities
 from quincunx.spec import sieve
 from quincunx.spec.domain import Domain, Finite
+from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import at_most, largest, scaled
 from quincunx.spec.relation import Pair
+from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
@@ -118,10 +120,12 @@ class _Pair:
 
 def judge(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
     """Does the mechanism satisfy the specification at its stated intensity, in every universe?"""
+    if isinstance(spec.intensity, Drawn):
+        return drawn_verdict(spec, mechanism, spec.intensity, judged=True)
     found = list(_pairs(spec, mechanism))
     broken, open_ = [], False
     for pair in found:
-        within = pair.within(intensities.at(spec.intensity, pair.universe))
+        within = pair.within(spec.at(pair.x, pair.x_prime, pair.universe))
         open_ = open_ or within is None
         if within is False:
             broken.append(pair)
@@ -131,6 +135,8 @@ def judge(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
 
 def tightest(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
     """The smallest intensity at which the other four blocks hold; the status is "fails" if no finite one does."""
+    if isinstance(spec.intensity, Drawn):
+        return drawn_verdict(spec, mechanism, spec.intensity, judged=False)
     found = list(_pairs(spec, mechanism))
     worst = _worst(found)
     status = "fails" if worst is not None and worst.bounds[0] == inf else "holds"
@@ -140,33 +146,98 @@ def tightest(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
 
 
 def _pairs(spec: Specification, mechanism: FiniteMechanism) -> Iterator[_Pair]:
-    """The pairs of each universe that could be its worst; those left out are certainly below one that is kept."""
+    """The pairs of each universe that could be the worst of those with one intensity; those left out are certainly
+    below one that is kept."""
     domain = finite(spec.domain, "holds")
     laws = _laws(domain, mechanism)
     place = {dataset: i for i, dataset in enumerate(laws)}
     floats = sieve.rounded(list(laws.values())) if spec.standard.kind in sieve.SIEVES else None
     known: dict[tuple[Hashable, Hashable], Least] = {}
+    measure = spec.standard.ahead if spec.unit.directed else spec.standard.least
     for universe, datasets in spec.scope.universes(domain):
-        listed = list(spec.unit.protected_pairs(datasets, domain))
+        for listed in _alike(spec, universe, list(spec.unit.protected_pairs(datasets, domain))):
 
-        def made(i: int, universe: str = universe, listed: Sequence[Pair] = listed) -> _Pair:
-            x, x_prime, distance = listed[i]
-            if (x, x_prime) not in known:
-                with precision(_BITS):
-                    known[x, x_prime] = spec.standard.least(laws[x], laws[x_prime])
-            least, p, q = known[x, x_prime], laws[x], laws[x_prime]
-            return _Pair(x=x, x_prime=x_prime, universe=universe, distance=distance, p=p, q=q, least=least)
+            def made(i: int, universe: str = universe, listed: Sequence[Pair] = listed) -> _Pair:
+                x, x_prime, distance = listed[i]
+                if (x, x_prime) not in known:
+                    with precision(_BITS):
+                        known[x, x_prime] = measure(laws[x], laws[x_prime])
+                least, p, q = known[x, x_prime], laws[x], laws[x_prime]
+                return _Pair(x=x, x_prime=x_prime, universe=universe, distance=distance, p=p, q=q, least=least)
 
-        kept = list(range(len(listed)))
-        if floats is not None and len(listed) > 1:
-            ends = [(place[x], place[x_prime]) for x, x_prime, _ in listed]
-            # Both directions at once: the ordered pairs, and the same reversed.
-            found = sieve.bounds(spec.standard, floats, ends + [(j, i) for i, j in ends])
-            if found is not None:
-                low, high = (np.maximum(side[: len(ends)], side[len(ends) :]) for side in found)
-                bounds = sieve.over((low, high), [distance for _, _, distance in listed])
-                kept = sieve.contenders(*bounds, lambda i, made=made: made(i).bounds[0])  # type: ignore[misc]
-        yield from (made(i) for i in kept)
+            kept = list(range(len(listed)))
+            if floats is not None and len(listed) > 1:
+                ends = [(place[x], place[x_prime]) for x, x_prime, _ in listed]
+                # Both directions at once: the ordered pairs, and the same reversed unless the unit has a direction.
+                back = [] if spec.unit.directed else [(j, i) for i, j in ends]
+                found = sieve.bounds(spec.standard, floats, ends + back)
+                if found is not None:
+                    low, high = (np.maximum(side[: len(ends)], side[-len(ends) :]) for side in found)
+                    bounds = sieve.over((low, high), [distance for _, _, distance in listed])
+                    kept = sieve.contenders(*bounds, lambda i, made=made: made(i).bounds[0])  # type: ignore[misc]
+            yield from (made(i) for i in kept)
+
+
+def _alike(spec: Specification, universe: str, pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """The pairs by their stated intensity: only among equals is the worst enough."""
+    if not isinstance(spec.intensity, Varying):
+        return [list(pairs)]
+    groups: dict[Exact, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(spec.at(pair[0], pair[1], universe), []).append(pair)
+    return list(groups.values())
+
+
+def drawn_verdict(spec: Specification, mechanism: FiniteMechanism, stated: Drawn, *, judged: bool) -> Verdict:
+    """For all but a share of the drawn pairs: the mass of those that break the bound, or the quantile of all."""
+    domain = finite(spec.domain, "holds")
+    laws, weights = _laws(domain, mechanism), stated.pairs()
+    measure = spec.standard.ahead if spec.unit.directed else spec.standard.least
+    found: list[tuple[_Pair, Fraction]] = []
+    seen: set[tuple[Hashable, Hashable]] = set()
+    for universe, datasets in spec.scope.universes(domain):
+        for x, y, distance in spec.unit.protected_pairs(datasets, domain):
+            weight = weights.get((x, y), Fraction(0))
+            weight += Fraction(0) if spec.unit.directed else weights.get((y, x), Fraction(0))
+            if weight and (x, y) not in seen:
+                seen.add((x, y))
+                least = measure(laws[x], laws[y])
+                pair = _Pair(x=x, x_prime=y, universe=universe, distance=distance, p=laws[x], q=laws[y], least=least)
+                found.append((pair, weight))
+    found.sort(key=cmp_to_key(_falling))
+    broken = sum((w for pair, w in found if pair.within(stated.value) is False), Fraction(0))
+    doubtful = sum((w for pair, w in found if pair.within(stated.value) is None), Fraction(0))
+    # The first pair that is not excused when the worst are: its value is the quantile.
+    left, at = Fraction(0), None
+    for pair, weight in found:
+        left += weight
+        if left > stated.share:
+            at = pair
+            break
+    ends = [_quantile([(pair.bounds[side], w) for pair, w in found], stated.share) for side in (0, 1)]
+    exact = Fraction(0) if at is None else at.exact
+    if any(pair.exact is None and pair.bounds[0] < inf for pair, _ in found):
+        # An enclosure may hide in which order the pairs are.
+        exact = None
+    status = "fails" if broken > stated.share else "undecided" if broken + doubtful > stated.share else "holds"
+    if not judged:
+        status = "fails" if ends[0] == inf else "undecided" if ends[1] == inf else "holds"
+    witness = None if at is None else _witness(at, mechanism.outputs)
+    return Verdict(status=status, intensity=ends[1], bounds=(ends[0], ends[1]), exact=exact, witness=witness)
+
+
+def _falling(one: tuple[_Pair, Fraction], other: tuple[_Pair, Fraction]) -> int:
+    return -1 if _above(one[0], other[0]) else 1 if _above(other[0], one[0]) else 0
+
+
+def _quantile(values: Sequence[tuple[float, Fraction]], share: Fraction) -> float:
+    """The smallest number that all but a share of the mass are at most."""
+    left = Fraction(0)
+    for value, weight in sorted(values, key=lambda item: -item[0]):
+        left += weight
+        if left > share:
+            return value
+    return 0.0
 
 
 def finite(domain: Domain, where: str) -> Finite:

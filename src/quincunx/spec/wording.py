@@ -1,7 +1,8 @@
-"""How exact numbers are written in sentences and formulas."""
+"""How exact numbers, lists and names are written in sentences and formulas."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
@@ -60,3 +61,19 @@ def rounded_up(value: Ball, digits: int = _DIGITS) -> Fraction:
     while top >= unit * 10**digits:
         unit *= 10
     return -(-top // unit) * unit
+
+
+def listed(items: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+_ESCAPES = str.maketrans({
+    "\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+})  # fmt: skip
+
+
+def tex(text: str) -> str:
+    r"""The text inside \text{…}, with LaTeX's own characters escaped."""
+    return rf"\text{{{text.translate(_ESCAPES)}}}"

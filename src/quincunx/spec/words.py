@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quincunx.spec.wording import shown
+from quincunx.spec.drawn import Drawn
+from quincunx.spec.intensity import text
+from quincunx.spec.varying import Varying
+from quincunx.spec.wording import latex_number, shown, tex
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
     from quincunx.spec.standard import Standard
-
-
-def listed(items: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-
-
-_ESCAPES = str.maketrans({
-    "\\": r"\textbackslash{}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-})  # fmt: skip
-
-
-def tex(text: str) -> str:
-    r"""The text inside \text{…}, with LaTeX's own characters escaped."""
-    return rf"\text{{{text.translate(_ESCAPES)}}}"
 
 
 def parameters(standard: Standard) -> str:
@@ -50,15 +36,28 @@ def describe(spec: Specification) -> str:
 
 def _standard(spec: Specification) -> str:
     numbers = spec.numbers
+    one_way = (
+        " The bound has one direction: it limits how much likelier an event is with the first of two datasets than "
+        "with the second, not the reverse."
+    )
+    end = one_way if spec.unit.directed and not spec.unit.by_pair else ""
     if len(numbers) == 1:
-        return spec.standard.words(numbers[0])
-    return f"With the largest of the intensities below, {spec.standard.words(spec.largest)}"
+        return f"{spec.standard.words(numbers[0])}{end}"
+    return f"With the largest of the intensities below, {spec.standard.words(spec.largest)}{end}"
 
 
 def _intensity(spec: Specification) -> str:
     end = "A smaller number protects more. Further releases about the same people add to it."
     if not spec.varies:
         return f"{spec.stated[0][1]}. {end}"
+    if isinstance(spec.intensity, Drawn):
+        stated = text(spec.intensity.value, spec.standard.symbol) + parameters(spec.standard)
+        return f"{spec.intensity.words(stated)} {end}"
+    if isinstance(spec.intensity, Varying):
+        numbers = "; ".join(f"{number} for {name}" for name, number in spec.stated)
+        elsewhere = "" if spec.scope.enumerable(spec.domain) else " For anyone else nothing is promised."
+        first = f"One bound for each {spec.intensity.kind}, the smallest of those whom a change concerns"
+        return f"{first}: {numbers}.{elsewhere} {end}"
     rows = "; ".join(f"{number} where {universe}" for universe, number in spec.stated)
     # Where the universes cannot be listed, nobody has checked that each of them has an entry.
     elsewhere = "" if spec.scope.enumerable(spec.domain) else " Elsewhere nothing is promised."
@@ -71,6 +70,7 @@ def _summary(spec: Specification) -> str:
         "promise that nothing can be learned about a person from what is true of people in general",
         spec.unit.unpromised(),
         spec.scope.unpromised(),
+        "say anything about the share that is excused" if isinstance(spec.intensity, Drawn) else "",
     ]
     refused = ", nor ".join(part for part in unpromised if part)
     return (
@@ -83,8 +83,14 @@ def latex(spec: Specification) -> str:
     """The specification as one LaTeX formula (amsmath), with P the law of the output at x and P' at x'."""
     if not spec.varies:
         inequality = spec.standard.latex(spec.largest)
+    elif isinstance(spec.intensity, Drawn):
+        share = latex_number(spec.intensity.share)
+        most = rf"\text{{for all but a share }} {share} \text{{ of the drawn }} (x, x')"
+        inequality = rf"{spec.standard.latex(spec.intensity.value)} \quad {most}"
     else:
-        rows = (rf"{spec.standard.latex(value)} & \mathcal{{D}} = {tex(name)}" for name, value in spec.by_universe)
+        varying = isinstance(spec.intensity, Varying)
+        sign = r"(x, x') \text{ concerns }" if varying else r"\mathcal{D} ="
+        rows = (rf"{spec.standard.latex(value)} & {sign} {tex(name)}" for name, value in spec.by_universe)
         inequality = r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
     return "\n".join(
         (

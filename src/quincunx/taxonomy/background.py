@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 from quincunx.errors import WorldError
 from quincunx.numbers import probability
 from quincunx.taxonomy.adversary import priors_of
-from quincunx.taxonomy.case import Case, Law, mixture
+from quincunx.taxonomy.case import Case, Law, mixture, times
 from quincunx.taxonomy.choice import Choice
 from quincunx.taxonomy.neighbourhood import Distributions, Neighbourhood, said
 from quincunx.taxonomy.world import Kernel, World
@@ -206,8 +206,8 @@ class PartialKnowledge(Background):
                     ]  # fmt: skip
                     continue
                 # Definition 29 sets the loss to 0 where the leak alone decides, so that part is compared with itself.
-                p = tuple(one[c][0] * x for c in labels if c in one for x in one[c][1])
-                q = tuple(one[c][0] * x for c in labels if c in one for x in (two if c in two else one)[c][1])
+                p = tuple(x for c in labels if c in one for x in times(*one[c]))
+                q = tuple(x for c in labels if c in one for x in times(one[c][0], (two if c in two else one)[c][1]))
                 names = tuple(f"{o} and {c} leaked" for c in labels if c in one for o in world.outputs)
                 said_[0] += ", with what leaked"
                 found.append(Case(p=p, q=q, first=said_[0], second=said_[1], position=position, labels=names))

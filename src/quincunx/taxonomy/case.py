@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import TypeAlias
 
 from quincunx.numbers import Ball, precision
 from quincunx.spec import sieve
 from quincunx.spec.base import Standard
+from quincunx.spec.curve import whole
 from quincunx.spec.measure import Found
 from quincunx.taxonomy.answer import Witness
 from quincunx.taxonomy.value import Value, above, joined
@@ -113,8 +116,20 @@ def grouped(cases: Sequence[Case], key: Callable[[Case], Hashable]) -> dict[Hash
 
 def mixture(laws: Sequence[Law], weights: Sequence[Fraction]) -> Law:
     """The law of a dataset drawn with the given weights (not all 0; they are normalised)."""
-    total = sum(weights, Fraction(0))
-    kept = [(law, w / total) for law, w in zip(laws, weights, strict=True) if w]
+    kept = [(law, w) for law, w in zip(laws, weights, strict=True) if w]
     if len(kept) == 1:
         return kept[0][0]
-    return tuple(sum((w * law[i] for law, w in kept), Fraction(0)) for i in range(len(laws[0])))
+    # Over common denominators sums are of whole numbers, which have no common divisors to look for.
+    shares = whole([w for _, w in kept])
+    rows = [whole(law) for law, _ in kept]
+    unit = math.lcm(*(denominator for _, denominator in rows))
+    factors = [share * (unit // denominator) for share, (_, denominator) in zip(shares[0], rows, strict=True)]
+    total = unit * sum(shares[0])
+    columns = zip(*(row for row, _ in rows), strict=True)
+    return tuple(Fraction(sum(map(mul, factors, column)), total) for column in columns)
+
+
+def times(factor: Fraction, law: Law) -> list[Fraction]:
+    """Every probability of a law times a factor."""
+    row, unit = whole(law)
+    return [Fraction(factor.numerator * x, factor.denominator * unit) for x in row]

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from quincunx.spec.curve import curve
+from quincunx.spec.curve import curve, whole
 from quincunx.spec.tails import by_ratio
 from quincunx.taxonomy.case import Case, floats
 
@@ -39,7 +39,10 @@ def _likely(cases: Sequence[Case]) -> list[int]:
     top = np.interp(level, xs, ys)
     # What only the first law can give lifts the curve at level 0, where levels of the grid do not look.
     start = np.where(level == 0, power, 0.0).max(axis=1)
-    kept = ((power - top).max(axis=1) > -_NEAR) | ((start > 0) & (start > ys[0] - _NEAR))
+    # Every curve ends at (1, 1) with its last possible output: that point is on the hull whoever it belongs to.
+    possible = np.take_along_axis((p > 0) | (q > 0), order, 1)
+    inner = np.arange(p.shape[1]) < possible.shape[1] - 1 - possible[:, ::-1].argmax(axis=1)[:, None]
+    kept = (np.where(inner, power - top, -1.0).max(axis=1) > -_NEAR) | ((start > 0) & (start > ys[0] - _NEAR))
     return [int(i) for i in np.flatnonzero(kept)]
 
 
@@ -92,15 +95,15 @@ def tails(cases: Sequence[Case]) -> list[tuple[Fraction, Fraction, int]]:
     points: list[tuple[Fraction | None, Fraction, int]] = []
     for i in _high_tails(cases):
         case = cases[i]
-        mass = Fraction(0)
+        both, unit = whole((*case.p, *case.q))
+        tops, bottoms = both[: len(case.p)], both[len(case.p) :]
+        mass = 0
         order = by_ratio(case.p, case.q)
-        for place, o in enumerate(order):
-            mass += case.p[o]
-            ratio = case.p[o] / case.q[o] if case.q[o] else None
-            after = order[place + 1] if place + 1 < len(order) else None
-            same = after is not None and (case.p[after] / case.q[after] if case.q[after] else None) == ratio
-            if not same and (ratio is None or ratio > 1):
-                points.append((ratio, mass, i))
+        for o, after in zip(order, [*order[1:], None], strict=True):
+            mass += tops[o]
+            same = after is not None and tops[after] * bottoms[o] == tops[o] * bottoms[after]
+            if not same and tops[o] > bottoms[o]:
+                points.append((Fraction(tops[o], bottoms[o]) if bottoms[o] else None, Fraction(mass, unit), i))
     factors = sorted({Fraction(1), *(r for r, _, _ in points if r is not None)})
     points.sort(key=lambda x: (x[0] is not None, -(x[0] or 0)))
     found, best, place = [], (Fraction(0), 0), 0

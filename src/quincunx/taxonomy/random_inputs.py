@@ -13,7 +13,7 @@ from quincunx.numbers import Ball, probability
 from quincunx.spec.measure import Found
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer
-from quincunx.taxonomy.case import Case, Law, measured
+from quincunx.taxonomy.case import Case, Law, measured, times
 from quincunx.taxonomy.quantification import Approximate, Probabilistic, Quantification, labels_of
 from quincunx.taxonomy.value import INFINITE, ZERO, Value, above, sorted_values
 from quincunx.taxonomy.variation import Variation
@@ -241,8 +241,8 @@ class OtherRecord(_Drawn):
             groups.setdefault((x, i), []).append((y, w))
         for (x, i), others in groups.items():
             total = sum((w for _, w in others), Fraction(0))
-            p = tuple(w / total * a for _, w in others for a in world.laws[x])
-            q = tuple(w / total * a for y, w in others for a in world.laws[y])
+            p = tuple(a for _, w in others for a in times(w / total, world.laws[x]))
+            q = tuple(a for y, w in others for a in times(w / total, world.laws[y]))
             texts = f"dataset {x}", f"dataset {x} with record {i} drawn anew"
             labels = tuple(f"{o} beside {y}" for y, _ in others for o in world.outputs)
             yield Case(p=p, q=q, first=texts[0], second=texts[1], x=x, position=i, labels=labels)

@@ -12,7 +12,7 @@ from quincunx.errors import SpecificationError, WorldError
 from quincunx.numbers import Log
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
-from quincunx.taxonomy.case import Case, Law
+from quincunx.taxonomy.case import Case, Law, mixture
 from quincunx.taxonomy.choice import Choice
 from quincunx.taxonomy.simulated import Comparison, inferred, simulated
 from quincunx.taxonomy.value import INFINITE, ZERO, Value, above, joined
@@ -260,15 +260,12 @@ class CoupledWorlds(Relativisation):
                     total = sum((weights[x] for x in kept), Fraction(0))
                     if not total:
                         continue
-                    law = [
-                        sum((weights[x] * world.laws[x][o] for x in kept), Fraction(0)) / total
-                        for o in range(len(world.outputs))
-                    ]
+                    law = mixture([world.laws[x] for x in kept], [weights[x] for x in kept])
                     seen: dict[str, Fraction] = {}
                     for x in kept:
                         for label, w in pair.aggregate[x].items():
                             seen[label] = seen.get(label, Fraction(0)) + weights[x] * w / total
-                    comparisons.append(Comparison(law=tuple(law), weights=seen, said=f"{name} = {value} under {prior}"))
+                    comparisons.append(Comparison(law=law, weights=seen, said=f"{name} = {value} under {prior}"))
         return compared(comparisons, world)
 
     def phrase(self) -> str:

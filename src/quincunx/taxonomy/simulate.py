@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from quincunx.errors import UnavailableError, VerificationError
+from quincunx.spec.curve import whole
 
 # rows by label, each a law on outputs
 Simulator: TypeAlias = dict[str, list[Fraction]]
@@ -18,6 +21,8 @@ _ROUNDS: Final = 64
 _CUTS: Final = 60
 _CLOSE: Final = Fraction(1, 10**6)
 _HUGE: Final = 1e7
+# Prices become whole multiples of this part of 1.
+_FINE: Final = 1 << 60
 # Where to look next, and where else while floats decide nothing there.
 _TRIALS: Final = (0.5, 1.0, 0.25, 0.9, 0.05)
 
@@ -29,6 +34,41 @@ class Bound:
     constant: Fraction
     growing: Fraction
     entries: Mapping[tuple[str, int], tuple[Fraction, Fraction]]
+
+
+class _Rows:
+    """Bounds as rows of a program: in floats for the solver, in whole numbers for the proof. Converted once each."""
+
+    def __init__(self, labels: Sequence[str], outputs: int, forbidden: frozenset[tuple[str, int]]) -> None:
+        self.labels, self.outputs, self.forbidden = labels, outputs, forbidden
+        self.place = {label: i * outputs for i, label in enumerate(labels)}
+        self.starts, self.scales, self.sides = [0], list[float](), list[tuple[float, float]]()
+        self.index, self.fixed, self.growing = list[int](), list[float](), list[float]()
+        # (places, whole c and d, whole constant and growing, their denominator)
+        self.exact = list[tuple[list[int], list[int], list[int], int, int, int]]()
+
+    def add(self, bounds: Sequence[Bound]) -> None:
+        """Further rows."""
+        size = len(self.labels) * self.outputs
+        for bound in bounds:
+            places = [self.place[label] + o for label, o in bound.entries]
+            parts = [x for pair in bound.entries.values() for x in pair]
+            numbers, unit = whole((bound.constant, bound.growing, *parts))
+            floats = [x / unit for x in numbers]
+            # Sides are compared relative to their own size: rare outputs count as much as common ones.
+            own = abs(floats[0]) + abs(floats[1])
+            pairs = zip(floats[2::2], floats[3::2], strict=True)
+            scale = 1 / max(own or max((abs(c) + abs(d) for c, d in pairs), default=0.0), 1e-6)
+            self.scales.append(scale)
+            self.sides.append((floats[0] * scale, floats[1] * scale))
+            self.index += [*places, size]
+            self.fixed += [*(x * scale for x in floats[2::2]), -1.0]
+            self.growing += [*(x * scale for x in floats[3::2]), 0.0]
+            self.starts.append(len(self.index))
+            self.exact.append((places, numbers[2::2], numbers[3::2], numbers[0], numbers[1], unit))
+
+    def __len__(self) -> int:
+        return len(self.exact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +98,14 @@ def least_factor(
         t = factor(start)
         if t is not None and (best is None or t < best[0]):
             best = (t, start)
-    used = bounds(starts[0], Fraction(2))
+    rows = _Rows(labels, outputs, forbidden)
+    rows.add(bounds(starts[0], Fraction(2)))
     low, trial = Fraction(1), best[0] if best is not None else Fraction(int(_HUGE))
     stuck = 0
     for _ in range(_ROUNDS):
         if best is not None and best[0] <= low * (1 + _CLOSE):
             break
-        found, refuted = _at(trial, labels, outputs, used, bounds, factor, forbidden)
+        found, refuted = _at(trial, rows, bounds, factor)
         higher = refuted and trial > low
         low = max(low, trial) if refuted else low
         better = found is not None and (best is None or found[0] < best[0])
@@ -86,35 +127,34 @@ def least_factor(
 
 def _at(
     t: Fraction,
-    labels: Sequence[str],
-    outputs: int,
-    used: list[Bound],
+    rows: _Rows,
     bounds: Callable[[Simulator, Fraction], list[Bound]],
     factor: Callable[[Simulator], Fraction | None],
-    forbidden: frozenset[tuple[str, int]],
 ) -> tuple[tuple[Fraction, Simulator] | None, bool]:
-    """The best simulator seen at t, and whether t is certainly not enough. Violated bounds join `used` as they show."""
+    """The best simulator seen at t, and whether t is certainly not enough. Violated bounds join the rows on the way."""
     best: tuple[Fraction, Simulator] | None = None
     for _ in range(_CUTS):
-        values, prices, _ = _solve(labels, outputs, used, float(t), forbidden)
-        if _refutes(used, prices, labels, outputs, t, forbidden):
+        values, prices = _solve(rows, float(t))
+        if _refutes(rows, prices, t):
             return best, True
         for dust in _DUST:
-            rounded = _rounded(labels, outputs, values, forbidden, dust)
+            rounded = _rounded(rows.labels, rows.outputs, values, rows.forbidden, dust)
             here = factor(rounded)
             if here is not None and (best is None or here < best[0]):
                 best = (here, rounded)
         more = bounds(rounded, t)
         if not more:
             break
-        used += more
+        rows.add(more)
     return best, False
 
 
 def never(labels: Sequence[str], outputs: int, used: list[Bound]) -> bool:
     """Whether bounds that do not depend on the factor are certainly impossible together."""
-    _, prices, _ = _solve(labels, outputs, used, 1.0, frozenset())
-    return _refutes(used, prices, labels, outputs, Fraction(1), frozenset())
+    rows = _Rows(labels, outputs, frozenset())
+    rows.add(used)
+    _, prices = _solve(rows, 1.0)
+    return _refutes(rows, prices, Fraction(1))
 
 
 def _between(low: Fraction, high: Fraction, share: float) -> Fraction:
@@ -122,26 +162,24 @@ def _between(low: Fraction, high: Fraction, share: float) -> Fraction:
     return high if share == 1 else Fraction(float(low) ** (1 - share) * float(high) ** share)
 
 
-def _refutes(
-    used: Sequence[Bound],
-    prices: Sequence[float],
-    labels: Sequence[str],
-    outputs: int,
-    t: Fraction,
-    forbidden: frozenset[tuple[str, int]],
-) -> bool:
-    """Whether the priced sum of the bounds is positive for every simulator: exact arithmetic, so a proof."""
-    total = Fraction(0)
-    cost: dict[tuple[str, int], Fraction] = {}
-    for bound, price in zip(used, prices, strict=False):
-        weight = Fraction(price) if price > 0 else Fraction(0)
+def _refutes(rows: _Rows, prices: Sequence[float], t: Fraction) -> bool:
+    """Whether the priced sum of the bounds is positive for every simulator: whole numbers, so a proof.
+
+    Any weights ≥ 0 would do; these are the prices, rounded. Everything is multiplied by the denominator of t.
+    """
+    total, cost = 0, [0] * (len(rows.labels) * rows.outputs)
+    largest = max((unit for *_, unit in rows.exact), default=1)
+    for (places, fixed, growing, constant, rising, unit), price in zip(rows.exact, prices, strict=True):
+        # A row times its denominator has whole numbers; its weight is divided by the same.
+        weight = int(price * _FINE) * largest // unit if price > 0 else 0
         if not weight:
             continue
-        total += weight * (bound.constant + t * bound.growing)
-        for place, (c, d) in bound.entries.items():
-            cost[place] = cost.get(place, Fraction(0)) + weight * (c + t * d)
-    for label in labels:
-        free = [cost.get((label, o), Fraction(0)) for o in range(outputs) if (label, o) not in forbidden]
+        total += weight * (constant * t.denominator + rising * t.numerator)
+        for place, c, d in zip(places, fixed, growing, strict=True):
+            cost[place] += weight * (c * t.denominator + d * t.numerator)
+    for label in rows.labels:
+        start = rows.place[label]
+        free = [cost[start + o] for o in range(rows.outputs) if (label, o) not in rows.forbidden]
         if not free:
             return True
         total += min(free)
@@ -162,43 +200,28 @@ def _rounded(
     return found
 
 
-def _solve(
-    labels: Sequence[str], outputs: int, used: Sequence[Bound], t: float, forbidden: frozenset[tuple[str, int]]
-) -> tuple[list[float], list[float], float]:
-    """Minimise the largest left side at t: (simulator, price of each bound, that side)."""
+def _solve(rows: _Rows, t: float) -> tuple[list[float], list[float]]:
+    """Minimise the largest left side at t: (simulator, price of each bound)."""
     highspy = _library()
-    place = {label: i * outputs for i, label in enumerate(labels)}
-    size = len(labels) * outputs
-    starts, index, value, upper = [0], [], [], []
-    scales = []
-    for bound in used:
-        # Sides are compared relative to their own size: rare outputs count as much as common ones.
-        own = abs(float(bound.constant)) + abs(float(bound.growing))
-        scales.append(1 / max(own or max(abs(float(c)) + abs(float(d)) for c, d in bound.entries.values()), 1e-6))
-        for (label, o), (c, d) in bound.entries.items():
-            index.append(place[label] + o)
-            value.append((float(c) + t * float(d)) * scales[-1])
-        index.append(size)
-        value.append(-1.0)
-        starts.append(len(index))
-        upper.append(-(float(bound.constant) + t * float(bound.growing)) * scales[-1])
-    lower = [-highspy.kHighsInf] * len(used)
-    for label in labels:
-        index += [place[label] + o for o in range(outputs)]
-        value += [1.0] * outputs
-        starts.append(len(index))
-        lower.append(1.0)
-        upper.append(1.0)
+    labels, outputs = len(rows.labels), rows.outputs
+    size, count = labels * outputs, len(rows)
+    sides = np.array(rows.sides).reshape(-1, 2)
+    ends = rows.starts[-1] + outputs * np.arange(1, labels + 1)
     lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = size + 1, len(upper)
-    lp.col_cost_ = [0.0] * size + [1.0]
+    lp.num_col_, lp.num_row_ = size + 1, count + labels
+    lp.col_cost_ = np.append(np.zeros(size), 1.0)
     # Without any bound yet the side would fall for ever.
-    lp.col_lower_ = [0.0] * size + [-1e6]
-    lp.col_upper_ = [0.0 if (label, o) in forbidden else 1.0 for label in labels for o in range(outputs)]
-    lp.col_upper_ = [*lp.col_upper_, highspy.kHighsInf]
-    lp.row_lower_, lp.row_upper_ = lower, upper
+    lp.col_lower_ = np.append(np.zeros(size), -1e6)
+    allowed = np.ones(size)
+    allowed[[rows.place[label] + o for label, o in rows.forbidden]] = 0.0
+    lp.col_upper_ = np.append(allowed, highspy.kHighsInf)
+    # Then each row of the simulator sums to 1.
+    lp.row_lower_ = np.append(np.full(count, -highspy.kHighsInf), np.ones(labels))
+    lp.row_upper_ = np.append(-(sides[:, 0] + t * sides[:, 1]), np.ones(labels))
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = starts, index, value
+    lp.a_matrix_.start_ = np.append(np.array(rows.starts), ends).astype(np.int32)
+    lp.a_matrix_.index_ = np.append(np.array(rows.index), np.arange(size)).astype(np.int32)
+    lp.a_matrix_.value_ = np.append(np.array(rows.fixed) + t * np.array(rows.growing), np.ones(size))
     model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
@@ -209,8 +232,8 @@ def _solve(
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise VerificationError("the program of a simulator was not solved", where="simulate")
     solution = model.getSolution()
-    prices = [-float(x) * scale for x, scale in zip(list(solution.row_dual), scales, strict=False)]
-    return [float(x) for x in list(solution.col_value)[:size]], prices, float(solution.col_value[size])
+    prices = [-x * scale for x, scale in zip(list(solution.row_dual), rows.scales, strict=False)]
+    return list(solution.col_value)[:size], prices
 
 
 def _library() -> Any:

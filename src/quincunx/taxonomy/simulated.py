@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from operator import mul
+from typing import Final, TypeAlias
 
 from quincunx.errors import WorldError
+from quincunx.spec.curve import whole
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
-from quincunx.taxonomy.case import Law
+from quincunx.taxonomy.case import Law, mixture
 from quincunx.taxonomy.simulate import Bound, Found, Simulator, least_factor, never
 from quincunx.taxonomy.value import INFINITE, Value
 from quincunx.taxonomy.world import Coupling, World
 
 _ZERO = Fraction(0)
 MOST_ENTRIES: Final = 2_000
+# an output, the belief in a private value after it, and the weights of the labels: with that value, and all
+Row: TypeAlias = tuple[int, Fraction, dict[str, Fraction], dict[str, Fraction]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +33,8 @@ class Comparison:
 
     def mixed(self, simulator: Simulator) -> list[Fraction]:
         """The law of the simulator's output."""
-        seen = [(w, simulator[label]) for label, w in self.weights.items() if w]
-        return [sum((w * row[o] for w, row in seen), _ZERO) for o in range(len(self.law))]
+        labels = [label for label, w in self.weights.items() if w]
+        return list(mixture([tuple(simulator[label]) for label in labels], [self.weights[label] for label in labels]))
 
 
 def factor_of(p: Sequence[Fraction], q: Sequence[Fraction], delta: Fraction) -> tuple[Fraction | None, tuple[int, ...]]:
@@ -182,7 +186,7 @@ def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
         got = f"{len(labels)} aggregates and {size} outputs"
         hint = f"Beliefs are decided up to {MOST_ENTRIES:,} entries of a simulator."
         raise WorldError("the simulator is too large", where="coupled", got=got, hint=hint)
-    rows: list[tuple[int, Fraction, dict[str, Fraction], dict[str, Fraction]]] = []
+    rows: list[Row] = []
     for _, weights in priors_of(world, "inference-based privacy").items():
         kept = [x for x in world.datasets if weights.get(x)]
         for _, pair in couplings:
@@ -197,18 +201,10 @@ def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
                             (o, sum((weights[x] * world.laws[x][o] for x in inside), _ZERO) / mass, part, every)
                         )
 
+    weighed = _Weighed(rows)
+
     def factor(simulator: Simulator) -> Fraction | None:
-        worst = Fraction(1)
-        for o, belief, part, every in rows:
-            whole = sum((w * simulator[label][o] for label, w in every.items()), _ZERO)
-            if not whole:
-                continue
-            other = sum((w * simulator[label][o] for label, w in part.items()), _ZERO) / whole
-            if (belief == 0) != (other == 0):
-                return None
-            if belief:
-                worst = max(worst, belief / other, other / belief)
-        return worst
+        return weighed.factor(simulator)
 
     made = []
     for o, belief, part, every in rows:
@@ -231,6 +227,38 @@ def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
     starts = [{label: [Fraction(int(i == o)) for i in range(size)] for label in labels} for o in range(size)]
     starts.append(_even(labels, size, banned))
     return _answer(least_factor(labels, size, bounds, factor, banned, starts), rows, said)
+
+
+class _Weighed:
+    """Beliefs in whole numbers: the weights over one denominator, those of all labels, and of those with the value."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = []
+        for o, belief, part, every in rows:
+            labels = tuple(every)
+            numbers, _ = whole([*every.values(), *(part.get(label, _ZERO) for label in labels)])
+            self.rows.append((o, belief, labels, numbers[: len(labels)], numbers[len(labels) :]))
+
+    def factor(self, simulator: Simulator) -> Fraction | None:
+        """The exact smallest factor of a simulator; None if infinite."""
+        size = len(next(iter(simulator.values())))
+        entries, _ = whole([x for row in simulator.values() for x in row])
+        table = {label: entries[i * size : (i + 1) * size] for i, label in enumerate(simulator)}
+        top, bottom = 1, 1
+        for o, belief, labels, every, part in self.rows:
+            column = [table[label][o] for label in labels]
+            total = sum(map(mul, every, column))
+            if not total:
+                continue
+            inside = sum(map(mul, part, column))
+            if (belief == 0) != (inside == 0):
+                return None
+            if belief:
+                one, other = belief.numerator * total, belief.denominator * inside
+                high, low = (one, other) if one > other else (other, one)
+                if high * bottom > top * low:
+                    top, bottom = high, low
+        return Fraction(top, bottom)
 
 
 def _seen(names: Sequence[str], weights: Mapping[str, Fraction], pair: Coupling) -> dict[str, Fraction]:

@@ -120,6 +120,10 @@ class Claim(ABC):
     @staticmethod
     def of_specification(specification: Specification, universe: str | None = None) -> Claim:
         """The standard and intensity of a specification, for two inputs at distance 1 in one of its universes."""
+        if specification.unit.directed:
+            hint = "State it with a unit that is symmetric."
+            got = type(specification.unit).__name__
+            raise ParameterError("a claim about two inputs has both directions", where=_WHERE, got=got, hint=hint)
         stated = dict(specification.by_universe)
         if universe is None and len(set(stated.values())) == 1:
             return Claim.of(specification.standard, next(iter(stated.values())))
