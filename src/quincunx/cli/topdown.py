@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +12,9 @@ import typer
 
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.errors import ParameterError
+from quincunx.numbers.text import stated
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from quincunx.invariant.topdown import Release, TopDown
 
 
@@ -64,7 +64,7 @@ def topdown(
     solved = release.solved
     typer.echo(
         f"{int(release.tables[-1].sum()):,} rows of microdata; {solved.programs:,} rounding programs, "
-        f"{solved.fractional} fractions; charged ρ = {_number(release.measured.charged)}"
+        f"{solved.fractional} fractions; charged {stated('ρ', release.measured.charged)}"
     )
     for name, amount in solved.repairs:
         typer.echo(f"not kept: {name}, by {amount:g}")
@@ -86,8 +86,8 @@ def _show(planned: TopDown) -> None:
     typer.echo(f"{planned.dataset}: {sizes}; {planned.schema.cells:,} cells in each")
     for row in budget_rows(planned):
         noise = f"σ = {row['sigma']}" if row["sigma"] else "not measured"
-        typer.echo(f"  {row['level']}, {row['query']}: ρ = {row['rho_decimal']}, {noise}; {row['note']}")
-    typer.echo(f"ρ = {_number(planned.rho)} for each person replaced, among data that agree on the published facts")
+        typer.echo(f"  {row['level']}, {row['query']}: {stated('ρ', Fraction(row['rho']))}, {noise}; {row['note']}")
+    typer.echo(f"{stated('ρ', planned.rho)} for each person replaced, among data that agree on the published facts")
     if planned.counts is not None:
         typer.echo(f"  you vouch that one count of {planned.counts} is one person")
     for name, cost in planned.without.items():
@@ -96,16 +96,10 @@ def _show(planned: TopDown) -> None:
 
 def _say_if_new(planned: TopDown) -> None:
     """A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence."""
-    total = planned.specification.stated[0][1]
     if str(planned.ledger) == ":memory:":
         typer.echo("The ledger is in memory: what was spent is forgotten when this process ends.", err=True)
     elif not Path(str(planned.ledger)).exists():
-        typer.echo(f"A new ledger, which gives {planned.dataset} {total} in all.", err=True)
-
-
-def _number(value: Fraction) -> str:
-    exact = str(value)
-    return exact if len(exact) < 12 else f"{exact} (about {float(value):.6g})"
+        typer.echo(f"A new ledger, which gives {planned.dataset} {stated('ρ', planned.rho)} in all.", err=True)
 
 
 def _progress() -> Callable[[str, int, int], None]:

@@ -10,7 +10,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 
-from quincunx.release.amounts import charge_text, percent
+from quincunx.numbers.text import percent, stated
 from quincunx.release.column import Column
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def cells(answer: Answer) -> Iterator[tuple[str, bool, list[str]]]:
 def footer(answer: Answer) -> list[str]:
     """The lines below the table."""
     delta = answer.remaining_delta
-    spent = charge_text(answer.symbol, answer.spent, answer.delta)
+    spent = stated(answer.symbol, answer.spent, answer.delta)
     lines = [
-        f"spent {spent}; remaining {charge_text(answer.symbol, answer.remaining, delta)} for {answer.dataset}",
+        f"spent {spent}; remaining {stated(answer.symbol, answer.remaining, delta)} for {answer.dataset}",
         *(f"noise: {words}" for words in answer.mechanisms),
         f"protects: {answer.specification.unit.words()}",
     ]

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Exact, Log, ball, float_near, precision, rational
-from quincunx.spec.wording import shown
+from quincunx.numbers import Exact, Log, rational
 
 _LOG: Final = re.compile(r"ln\(([^()]*)\)")
 
@@ -88,11 +86,3 @@ def to_json(intensity: Intensity) -> object:
     if isinstance(intensity, PerUniverse):
         return {name: str(value) for name, value in intensity.values}
     return str(intensity)
-
-
-def text(value: Exact, symbol: str) -> str:
-    """The number with its symbol: "ρ = 1/2", "ε = ln(3) (about 1.09861)"."""
-    if isinstance(value, Fraction):
-        return f"{symbol} = {shown(value)}"
-    with precision(128):
-        return f"{symbol} = {shown(value)} (about {float_near(ball(value)):.6g})"

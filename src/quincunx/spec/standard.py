@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError, SpecificationError
 from quincunx.numbers import Ball, Exact, Log, ball, delta_parameter, precision, rational
+from quincunx.numbers.text import amount
 from quincunx.spec import tradeoff
 from quincunx.spec.base import Standard
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
@@ -35,7 +36,7 @@ from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likeli
 from quincunx.spec.normalised import NormalisedRenyi
 from quincunx.spec.power import CapacityBounded, PowerDivergence
 from quincunx.spec.tails import Probabilistic, RangeBounded, Relaxed
-from quincunx.spec.wording import latex_number, rounded_up, shown, times
+from quincunx.spec.wording import latex_number, rounded_up, times
 
 __all__ = [
     "KL",
@@ -80,7 +81,7 @@ class Pure(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}: no event becomes more than {times(intensity)} times as likely, "
+            f"ε = {amount(intensity)}: no event becomes more than {times(intensity)} times as likely, "
             "or as unlikely, when the data change by one unit."
         )
 
@@ -126,8 +127,8 @@ class Approximate(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}: when the data change by one unit, the probability "
-            f"of any event grows to at most {times(intensity)} times what it was, plus {shown(self.delta)}."
+            f"ε = {amount(intensity)}, δ = {amount(self.delta)}: when the data change by one unit, the probability "
+            f"of any event grows to at most {times(intensity)} times what it was, plus {amount(self.delta)}."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -184,9 +185,9 @@ class ZCDP(Standard):
         return (self, scaled(intensity, k * k)) if self.delta == 0 else None
 
     def words(self, intensity: Exact) -> str:
-        outside = f", except in a part of probability δ = {shown(self.delta)}" if self.delta else ""
+        outside = f", except in a part of probability δ = {amount(self.delta)}" if self.delta else ""
         return (
-            f"ρ = {shown(intensity)}: when the data change by one unit, the output gives away no more, in Rényi "
+            f"ρ = {amount(intensity)}: when the data change by one unit, the output gives away no more, in Rényi "
             "divergence of every order, than one draw of a bell curve whose centre moves by √(2ρ) standard "
             f"deviations{outside}."
         )
@@ -213,7 +214,7 @@ class Renyi(Standard):
         alpha = rational(self.alpha, "alpha")
         if alpha <= 1:
             hint = "At α = 1 it is the Kullback–Leibler divergence: use KL()."
-            raise ParameterError("the order must be greater than 1", where="alpha", got=shown(alpha), hint=hint)
+            raise ParameterError("the order must be greater than 1", where="alpha", got=amount(alpha), hint=hint)
         object.__setattr__(self, "alpha", alpha)
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
@@ -221,7 +222,7 @@ class Renyi(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)} at order α = {shown(self.alpha)}: when the data change by one unit, the Rényi "
+            f"ε = {amount(intensity)} at order α = {amount(self.alpha)}: when the data change by one unit, the Rényi "
             "divergence of that order between the outputs' laws is at most ε."
         )
 
@@ -249,7 +250,7 @@ class GaussianDP(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"μ = {shown(intensity)}: telling from the output whether the data changed by one unit is at least as "
+            f"μ = {amount(intensity)}: telling from the output whether the data changed by one unit is at least as "
             "hard as telling, from one draw, whether a bell curve's centre moved by μ standard deviations."
         )
 
@@ -284,12 +285,12 @@ class Tradeoff(Standard):
         """Raise ParameterError unless `intensity` is a whole number of at least 0."""
         Standard.check(self, intensity)
         if not isinstance(intensity, Fraction) or intensity.denominator != 1:
-            raise ParameterError("must be a whole number", where=self.symbol, got=shown(intensity))
+            raise ParameterError("must be a whole number", where=self.symbol, got=amount(intensity))
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"k = {shown(intensity)}: telling from the output whether the data changed by one unit is at least as "
-            f"hard as the stated curve of errors with {len(self.points)} vertices allows, applied {shown(intensity)} "
+            f"k = {amount(intensity)}: telling from the output whether the data changed by one unit is at least as "
+            f"hard as the stated curve of errors with {len(self.points)} vertices allows, applied {amount(intensity)} "
             "times over."
         )
 
@@ -313,7 +314,7 @@ class KL(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"KL = {shown(intensity)}: when the data change by one unit, the evidence an output gives for the change "
+            f"KL = {amount(intensity)}: when the data change by one unit, the evidence an output gives for the change "
             "is at most KL nats on average."
         )
 
@@ -340,12 +341,12 @@ class TV(Standard):
         """Raise ParameterError unless `intensity` is from 0 to 1."""
         Standard.check(self, intensity)
         if ball(intensity) > 1:
-            raise ParameterError("must be at most 1", where=self.symbol, got=shown(intensity))
+            raise ParameterError("must be at most 1", where=self.symbol, got=amount(intensity))
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"TV = {shown(intensity)}: the probability of any event moves by at most {shown(intensity)} when the data "
-            "change by one unit."
+            f"TV = {amount(intensity)}: the probability of any event moves by at most {amount(intensity)} when the "
+            "data change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -400,7 +401,7 @@ class Divergence(Standard):
 
     def words(self, intensity: Exact) -> str:
         name = self.f if isinstance(self.f, str) else "stated f"
-        return f"D = {shown(intensity)}: when the data change by one unit, the {name}-divergence is at most D."
+        return f"D = {amount(intensity)}: when the data change by one unit, the {name}-divergence is at most D."
 
     def latex(self, intensity: Exact) -> str:
         name = self.f if isinstance(self.f, str) else "f"

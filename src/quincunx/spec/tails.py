@@ -13,10 +13,11 @@ from functools import cmp_to_key
 from typing import ClassVar, Final
 
 from quincunx.numbers import Ball, Exact, Log, ball, delta_parameter
+from quincunx.numbers.text import amount
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
 from quincunx.spec.measure import Found, epsilon, likelier
-from quincunx.spec.wording import latex_number, shown, times
+from quincunx.spec.wording import latex_number, times
 
 # Beyond this many undominated subsets a knapsack is enclosed by its relaxation instead of solved.
 _MOST_SUBSETS: Final = 20_000
@@ -129,9 +130,9 @@ class Probabilistic(_Factor):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}: except for outputs that come with probability at most "
-            f"{shown(self.delta)}, no output becomes more than {times(intensity)} times as likely when the data change "
-            "by one unit."
+            f"ε = {amount(intensity)}, δ = {amount(self.delta)}: except for outputs that come with probability at most "
+            f"{amount(self.delta)}, no output becomes more than {times(intensity)} times as likely when the data "
+            "change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -200,9 +201,9 @@ class Relaxed(_Factor):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}, outside = {shown(self.outside)}: except for outputs "
-            f"that come with probability at most {shown(self.outside)}, the probability of any event grows to at most "
-            f"{times(intensity)} times what it was, plus {shown(self.delta)}, when the data change by one unit."
+            f"ε = {amount(intensity)}, δ = {amount(self.delta)}, outside = {amount(self.outside)}: except for outputs "
+            f"that come with probability at most {amount(self.outside)}, the probability of any event grows to at most "
+            f"{times(intensity)} times what it was, plus {amount(self.delta)}, when the data change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -260,7 +261,7 @@ class RangeBounded(_Factor):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}: when the data change by one unit, the factors by which two outputs become more "
+            f"ε = {amount(intensity)}: when the data change by one unit, the factors by which two outputs become more "
             f"likely differ by a factor of at most {times(intensity)}."
         )
 

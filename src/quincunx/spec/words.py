@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quincunx.spec.wording import shown
+from quincunx.numbers.text import amount
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
@@ -31,7 +31,7 @@ def tex(text: str) -> str:
 def parameters(standard: Standard) -> str:
     """The standard's own parameters, to be printed after its intensity: ", δ = 1/1000000"."""
     found = ((symbol, getattr(standard, name, None)) for name, symbol in (("delta", "δ"), ("alpha", "α")))
-    return "".join(f", {symbol} = {shown(value)}" for symbol, value in found if value)
+    return "".join(f", {symbol} = {amount(value)}" for symbol, value in found if value)
 
 
 def describe(spec: Specification) -> str:

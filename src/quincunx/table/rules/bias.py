@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
-from quincunx.numbers.exact import float_text
+from quincunx.numbers.text import amount
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Filter
 from quincunx.table.rules.draft import Draft
@@ -44,13 +43,13 @@ def _clips(draft: Draft) -> Iterator[str]:
         declared = draft.table.column(column)
         if declared is not None and declared.bounds is not None:
             low, high = declared.bounds
-            yield f"Values of {declared.name} outside {_number(low)} to {_number(high)} are moved to the nearer bound."
+            yield f"Values of {declared.name} outside {amount(low)} to {amount(high)} are moved to the nearer bound."
 
 
 def _steps(draft: Draft) -> Iterator[str]:
     for measure in draft.measures:
         if measure.argument is not None and not measure.counts and measure.argument.type == "decimal":
-            yield f"Values that are summed are rounded to multiples of {_number(measure.step)}."
+            yield f"Values that are summed are rounded to multiples of {amount(measure.step)}."
 
 
 def _keys(draft: Draft) -> Iterator[str]:
@@ -72,7 +71,3 @@ def _columns(draft: Draft) -> list[str]:
         roots.append(query.rows.condition)
     used = {node.name.lower() for root in roots if root for node in root.walk() if isinstance(node, Column)}
     return [column.name for column in draft.table.columns if column.name.lower() in used]
-
-
-def _number(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else float_text(value)
