@@ -125,8 +125,10 @@ def test_an_explanation_is_one_json_behind_all() -> None:
         assert found.errors == asked.error(QUESTION, spend="0.3")
         assert found.cost == asked.cost(QUESTION, spend="0.3")
         html = found._repr_html_()
-        assert "<pre>WITH" in html
+        assert "<details><summary>the engine's SQL</summary><pre" in html
+        assert repr(found) == str(found)
         assert str(found).startswith("protects: One person")
+        assert "SELECT" not in str(found)
 
 
 def test_the_error_before_asking_is_that_of_the_answer() -> None:

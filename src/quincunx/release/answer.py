@@ -143,6 +143,9 @@ class Answer:
     def __str__(self) -> str:
         return show.text(self)
 
+    # What a plain interpreter shows is for people: the table.
+    __repr__ = __str__
+
     def __rich__(self) -> RenderableType:
         return show.rich(self)
 

@@ -120,11 +120,15 @@ class Explanation:
         return [*lines, *self.biases, "No private row was read."]
 
     def __str__(self) -> str:
-        return "\n".join([*self.lines(), "", self.engine_sql])
+        return "\n".join(self.lines())
+
+    # What a plain interpreter shows is for people: the plan in words.
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         lines = "<br>".join(escape(line) for line in self.lines())
-        return f"<div><p>{lines}</p><pre>{escape(self.engine_sql)}</pre></div>"
+        folded = f'<pre style="white-space: pre-wrap; overflow-wrap: anywhere">{escape(self.engine_sql)}</pre>'
+        return f"<div><p>{lines}</p><details><summary>the engine's SQL</summary>{folded}</details></div>"
 
 
 def output_errors(priced: Priced, confidence: Fraction, group_size: int) -> tuple[OutputError, ...]:
