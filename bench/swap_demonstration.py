@@ -27,9 +27,9 @@ import numpy as np
 import polars as pl
 
 from quincunx.chart import Box, Chart, boxes, heat
-from quincunx.cli.output import shown_above
 from quincunx.invariant import SwapEpsilon, swap
 from quincunx.noise.testing import key_of, keyed
+from quincunx.numbers.text import above
 
 Counts = dict[tuple[object, object], int]
 RATES = (1, 2, 5, 10, 20, 30, 40, 50)
@@ -240,7 +240,7 @@ def main() -> None:
               f"{options.runs} runs at each rate, invariants exact in all; {result['seconds']} s")  # fmt: skip
         print("  rate   ε (theorem)  ε (exact)  median error")
         for row in result["rates"]:
-            costs = f"{shown_above(row['epsilon']):>11}  {shown_above(row['exact']):>9}"
+            costs = f"{above(row['epsilon']):>11}  {above(row['exact']):>9}"
             print(f"  {row['rate']:>3} %  {costs}  {row['median_error']:>10.2f} %")
 
 

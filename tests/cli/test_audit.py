@@ -100,7 +100,7 @@ def test_a_claim_that_holds() -> None:
     assert "probability at least" in lines[4]
     assert "probability at most" in lines[5]
     assert lines[6].startswith("samples: 3,000 of each input, 2,100 of them for the test; 1 pair;")
-    assert lines[7] == "confidence: 1 − 0.000001"
+    assert lines[7] == "confidence: 1 − 1e-6"
     assert "not proved" in result.stderr
     assert "prove" not in result.stdout
     assert max(len(line) for line in lines) <= 80

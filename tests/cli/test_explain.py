@@ -23,10 +23,11 @@ def test_it_says_what_counts_and_what_it_costs(tmp_path: Path) -> None:
         "error of n: ± 19.6 at 95 %, standard error 10",
         "cost: ρ = 0.5; remaining ρ = 100",
         "No private row was read.",
-        "WITH read AS",
     ):
         assert part in out
     assert CANARY not in out
+    assert "SELECT" not in out
+    assert "\n\nWITH read AS" in run("explain", plan, COUNT, "--spend", "0.5", "--engine-sql")[1]
     assert not (tmp_path / "ledger.db").exists()
 
 

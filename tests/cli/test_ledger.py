@@ -36,13 +36,13 @@ def test_show_fits_eighty_columns_and_says_who_spent_what(path: str) -> None:
     text = " ".join(result.stdout.split())
     assert "2 datasets, 8 records" in text
     assert f"head {HEAD}" in text
-    assert "ρ = 2, δ = 1/1000000 in all. Protected: one person, with all their rows, being added" in text
+    assert "ρ = 2, δ = 1e-6 in all. Protected: one person, with all their rows, being added" in text
     assert "dataset ρ 17/70 123/70 2" in text
-    assert "analyst bob ρ 1/10 0 1/10" in text
-    assert "plan monthly ρ 1/7 5/14 1/2" in text
+    assert "analyst bob ρ 0.1 0 0.1" in text
+    assert "plan monthly ρ 1/7 5/14 0.5" in text
     assert "2 questions, 1 answer, 1 paid for and not yet answered" in text
-    assert "écoles: ε = 1/4: a map, with another tool" in text
-    assert "visits: ρ = 1/10 for 9008d849, alice" in text
+    assert "écoles: ε = 0.25: a map, with another tool" in text
+    assert "visits: ρ = 0.1 for 9008d849, alice" in text
 
 
 def test_show_takes_as_many_records_as_asked(path: str) -> None:
@@ -202,7 +202,7 @@ def test_reopening_a_halted_dataset(tmp_path: Path) -> None:
     assert max(len(line) for line in out.splitlines()) <= 80
     result = run("reopen", path, "visits", "--reason", "the row was mended")
     assert result.exit_code == 0
-    assert result.stdout.startswith("reopened: ρ = 1/10 spent, 9/10 remaining; head 4:")
+    assert result.stdout.startswith("reopened: ρ = 0.1 spent, 0.9 remaining; head 4:")
     (account,) = json.loads(run("show", path, "--json").stdout)["datasets"]
     assert account["halted"] is False
     assert account["halts"] == [

@@ -29,7 +29,7 @@ def written(folder: Path, name: str, value: qx.Specification) -> str:
 def test_show_says_it_in_words(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["spec", "show", written(tmp_path, "a.json", specification("1/2"))])
     assert result.exit_code == 0
-    assert "ε = 1/2" in result.stdout
+    assert "ε = 0.5" in result.stdout
     assert "person" in result.stdout
 
 

@@ -224,7 +224,7 @@ class TestBudgets:
         with pytest.raises(BudgetError) as caught:
             ledger.reserve(question("y", delta="2e-7"), analyst="curator")
         assert (caught.value.symbol, caught.value.affordable) == ("δ", Fraction(1, 10**7))
-        assert "δ = 0.0000001" in str(caught.value)
+        assert "δ = 1e-7" in str(caught.value)
         assert spent(ledger) == TENTH
 
     def test_pure_has_no_delta(self) -> None:

@@ -102,7 +102,7 @@ def test_a_refusal_says_what_was_asked_spent_left_and_affordable() -> None:
     assert error.remaining == error.affordable == Fraction(1, 4)
     assert str(error) == (
         "Filter: the budget does not cover this loss; nothing was spent; "
-        "got ε = 1/2, with 3/4 spent and 1/4 remaining. The largest affordable is ε = 1/4."
+        "got ε = 0.5, with 0.75 spent and 0.25 remaining. The largest affordable is ε = 0.25."
     )
     assert error.exit_code == 3
     assert isinstance(error, PrivacyError)
@@ -119,13 +119,13 @@ def test_budget_errors_without_numbers_are_ordinary_errors() -> None:
 
 
 def test_refusals_name_the_parameter_and_read_as_decimals() -> None:
-    with pytest.raises(BudgetError, match=r"got μ² = 1/4, with 0 spent and 4/25 remaining"):
+    with pytest.raises(BudgetError, match=r"got μ² = 0.25, with 0 spent and 0.16 remaining"):
         Filter(GaussianDP(), "0.4").admit(BELL)
-    with pytest.raises(BudgetError, match=r"got ρ = 1/8, .* affordable is ρ = 1/10"):
+    with pytest.raises(BudgetError, match=r"got ρ = 0.125, .* affordable is ρ = 0.1"):
         Filter(ZCDP(), "0.1").admit(BELL)
     with pytest.raises(BudgetError, match=r"got ε = 1\.098612288669, "):
         Filter(Pure(), 1).admit(COIN)
-    with pytest.raises(BudgetError, match=r"got δ = 0\.00002, with 0 spent and 0\.00001 remaining") as caught:
+    with pytest.raises(BudgetError, match=r"got δ = 2e-5, with 0 spent and 1e-5 remaining") as caught:
         Filter(Approximate("1e-5"), 10).admit(BELL, delta="2e-5")
     assert (caught.value.symbol, caught.value.affordable) == ("δ", Fraction(1, 100_000))
 
@@ -228,9 +228,9 @@ def test_stated_delta_in_an_approximate_filter() -> None:
 def test_reprs_show_what_was_spent() -> None:
     account = Filter(Approximate("1e-5"), 1)
     account.admit(QUARTER)
-    assert repr(account) == "<Filter: spent ε = 1/4 of 1, δ = 0 of 0.00001>"
+    assert repr(account) == "<Filter: spent ε = 0.25 of 1, δ = 0 of 1e-5>"
     bell = Filter(GaussianDP(), "1/2")
-    assert repr(bell) == "<Filter: spent μ² = 0 of 1/4>"
+    assert repr(bell) == "<Filter: spent μ² = 0 of 0.25>"
     assert (bell.standard, bell.intensity) == (GaussianDP(), Fraction(1, 2))
 
 
@@ -412,7 +412,7 @@ def test_the_odometer_adds_exactly() -> None:
     assert meter.total == 0
     assert meter.record(QUARTER) == Fraction(1, 4)
     assert meter.record(2 * QUARTER) == meter.total == Fraction(3, 4)
-    assert repr(meter) == "<Odometer: ε = 3/4>"
+    assert repr(meter) == "<Odometer: ε = 0.75>"
     assert not hasattr(meter, "admit")
 
 

@@ -153,7 +153,7 @@ def test_the_counterexample_of_two() -> None:
     )
     assert found.words() == (
         "For someone who knows none of the other records, one output can move a belief about one record by more than a "
-        "factor of e^ε, ε = ln(3). For example: the output (0, 0) moves the belief that record 0 is 1 from 1/100 to "
+        "factor of e^ε, ε = ln(3). For example: the output (0, 0) moves the belief that record 0 is 1 from 0.01 to "
         "1/892."
     )
     assert conditional(responses(2), ALIKE)

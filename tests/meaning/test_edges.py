@@ -195,8 +195,8 @@ def test_a_chamber_s_presence_under_replace_is_in_place_of_another() -> None:
 
 def test_every_paragraph_about_beliefs_says_that_it_may_fail() -> None:
     told = explain("0.1", Gaussian(sigma=4).loss, unit="replace", outside="0.001").words().split("\n\n")
-    assert "except with probability at most 1/1000 over its noise" in told[0]
-    assert told[1].endswith("except with probability at most 1/1000.")
+    assert "except with probability at most 0.001 over its noise" in told[0]
+    assert told[1].endswith("except with probability at most 0.001.")
     assert "except" not in explain("0.1", spec()).words().split("\n\n")[1]
 
 
@@ -210,9 +210,9 @@ def test_bounds_for_groups_carry_their_own_probability_outside() -> None:
         assert (each.low, each.high, each.outside) == (bounds.low, bounds.high, bounds.outside)
     told = explain("0.1", loss, unit="replace", people=10, outside="0.12")
     assert told.posterior.outside == 0
-    assert any("may fail with probability at most 3/25" in each for each in told.conditions)
+    assert any("may fail with probability at most 0.12" in each for each in told.conditions)
     assert [row["outside"] for row in told.to_dict()["groups"]] == ["3/25", "3/25", "0", "0"]  # type: ignore[attr-defined]
-    assert "except with probability 3/25" in told.charts()["groups"].svg.replace("</tspan>", " ")
+    assert "except with probability 0.12" in told.charts()["groups"].svg.replace("</tspan>", " ")
 
 
 def test_a_loss_is_not_named_by_a_fraction_that_nobody_reads() -> None:

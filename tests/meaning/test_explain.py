@@ -93,7 +93,7 @@ def test_the_conditions_name_unit_knowledge_release_and_dependence() -> None:
     assert not any("may fail" in each for each in told)
     gaussian = explain("0.1", GAUSSIAN, unit="add-remove", outside="0.001").conditions
     assert "added to the data or removed" in gaussian[0]
-    assert "may fail with probability at most 1/1000" in gaussian[-1]
+    assert "may fail with probability at most 0.001" in gaussian[-1]
     fixed = explain("0.1", spec(scope=scope.Invariants({"total": "the number of people"}), unit=unit.Replace()))
     assert "the facts that are published exactly" in fixed.conditions[1]
     # Inside invariants a path of replacements may leave the universe: nothing is said of groups, and why.
@@ -123,7 +123,7 @@ def test_the_pictures_carry_the_numbers() -> None:
     assert drawn["epsilons"].title == "At ε = 1 a belief of 10 % may become 23.2 %, at ε = 10 it may become 99.96 %"
     assert "23.2 % about one person and 99.96 % about 10 people together" in drawn["groups"].title
     outside = explain("0.1", GAUSSIAN, unit="replace", outside="0.001").charts()["belief"]
-    assert "Except with probability 1/1000" in outside.svg
+    assert "Except with probability 0.001" in outside.svg
 
 
 def test_other_sizes_and_levels() -> None:

@@ -220,11 +220,11 @@ def test_a_loss_is_named_by_what_is_known_of_it() -> None:
     assert named(LAPLACE) == "ε = 1"
     assert named(RandomizedResponse(probability="3/4").loss) == "ε ≤ 1.09862"
     assert named(Gaussian(sigma=4).loss) == "μ ≤ 0.25"
-    assert named(Loss.of(StatedLaw(epsilon=Fraction(1), rho=Fraction(1), delta=Fraction(1, 100)))) == "ε = 1, δ = 1/100"
+    assert named(Loss.of(StatedLaw(epsilon=Fraction(1), rho=Fraction(1), delta=Fraction(1, 100)))) == "ε = 1, δ = 0.01"
     assert named(Loss.of(StatedLaw(epsilon=None, rho=Fraction(1, 3), delta=Fraction(1, 100)))).startswith(
         "ρ ≤ 0.333334"
     )
-    assert named(LAPLACE + Gaussian(sigma=4).loss).endswith(" at δ = 1/1000000")
+    assert named(LAPLACE + Gaussian(sigma=4).loss).endswith(" at δ = 1e-6")
 
 
 def test_words_of_a_loss() -> None:

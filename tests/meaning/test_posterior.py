@@ -204,7 +204,7 @@ def test_an_event_outside_must_be_allowed(kind: standard.Standard, intensity: ob
     assert 0 < found.low < 0.1 < found.high < 1
     assert found.outside == Fraction(1, 1000)
     said = sentence("0.1", what, outside="0.001")
-    assert "except with probability at most 1/1000 over its noise" in said
+    assert "except with probability at most 0.001 over its noise" in said
     assert "whatever the release says" not in said
 
 

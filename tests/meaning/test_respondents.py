@@ -108,7 +108,7 @@ def test_words() -> None:
     alike = ask({(1, 1): "1/4", (0, 0): "3/4"}).words()
     assert "9 times as likely if the first person is a 1 as if not, more than e^ε = 3." in alike
     assert "speaks for it: under this prior the covariance of the two is positive." in alike
-    assert "A belief of 1/4 that the first person is a 1 becomes 3/4." in alike
+    assert "A belief of 0.25 that the first person is a 1 becomes 0.75." in alike
     assert "already knows the second person's truth is moved by e^ε at most" in alike
     apart = ask({(1, 0): "1/2", (0, 1): "1/2"}, "1/4").words()
     assert apart.startswith("Both answer no, which speaks for 1. Together the answers are 1 times as likely")

@@ -16,7 +16,7 @@ OUTSIDE = Loss.of(StatedLaw(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fr
 FORMS: list[tuple[dict[str, str], str]] = [
     ({"epsilon": "1/3"}, "ε = 1/3 at δ = 0"),
     ({"epsilon": "1/3", "delta": "0"}, "ε = 1/3 at δ = 0"),
-    ({"epsilon": "1/3", "delta": "1/10"}, "ε = 1/3 at δ = 1/10"),
+    ({"epsilon": "1/3", "delta": "1/10"}, "ε = 1/3 at δ = 0.1"),
     ({"rho": "2"}, "ρ = 2"),
     ({"mu": "2"}, "μ = 2"),
     ({"alpha": "3", "epsilon": "1"}, "ε = 1 at order α = 3"),
@@ -74,7 +74,7 @@ def test_goals_with_a_delta_are_met_by_losses_that_need_one() -> None:
     assert goal_outside(Fraction(1, 1000), rho="1/8").met(OUTSIDE)
     assert not goal_outside(Fraction(1, 1001), rho="1/8").met(OUTSIDE)
     assert not goal_outside(Fraction(1, 1000), rho="0.124999").met(OUTSIDE)
-    assert str(goal_outside(Fraction(1, 1000), rho="1/8")) == "ρ = 1/8 at δ = 1/1000"
+    assert str(goal_outside(Fraction(1, 1000), rho="1/8")) == "ρ = 0.125 at δ = 0.001"
     assert not goal(rho=1).met(OUTSIDE)
     assert not goal(mu=100).met(OUTSIDE)
 

@@ -47,6 +47,11 @@ def test_the_footer_says_cost_noise_protection_and_head(answer: Answer) -> None:
     assert text.splitlines()[1].startswith("north")
 
 
+def test_a_plain_interpreter_shows_the_table(answer: Answer) -> None:
+    assert repr(answer) == str(answer)
+    assert repr(answer).splitlines()[0].split()[0] == answer.keys[0]
+
+
 def test_html_is_escaped(answer: Answer) -> None:
     html = nasty(answer)._repr_html_()
     assert "<script>" not in html

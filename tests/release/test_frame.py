@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from quincunx.errors import UnavailableError
 from quincunx.release import frame
-from quincunx.release.amounts import amount_text, charge_text, exact_text, percent
 from quincunx.release.column import Column, decimals, exact_decimal
 from quincunx.release.tidy import TIDY, read_tidy
 
@@ -105,40 +104,7 @@ def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         frame.to_pandas(COLUMNS)
 
 
-# Amounts and decimals.
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
-        ("0", "0"),
-        ("1", "1"),
-        ("0.05", "0.05"),
-        ("1/3", "1/3"),
-        ("1e-10", "1e-10"),
-        ("2.5e-11", "2.5e-11"),
-        ("1/8", "0.125"),
-        ("100", "100"),
-        ("-0.5", "-0.5"),
-    ],
-)
-def test_amounts_are_exact_texts(amount: str, text: str) -> None:
-    assert exact_text(Fraction(amount)) == text
-    assert Fraction(exact_text(Fraction(amount))) == Fraction(amount)
-
-
-@given(st.fractions())
-def test_every_amount_comes_back(amount: Fraction) -> None:
-    assert Fraction(exact_text(amount)) == amount
-    assert amount_text(amount)
-
-
-def test_charges_and_levels_in_words() -> None:
-    assert charge_text("ρ", Fraction(1, 20)) == "ρ = 0.05"
-    assert charge_text("ε", Fraction(1, 3), Fraction(1, 10**9)) == "ε = 1/3, δ = 1e-9"
-    assert percent(Fraction(19, 20)) == "95 %"
-    assert percent(Fraction(999, 1000)) == "99.9 %"
-    assert amount_text(Fraction(1, 3**60)).startswith("about")
+# Decimals.
 
 
 @given(st.integers(-(10**30), 10**30), st.integers(0, 18))

@@ -402,7 +402,7 @@ def test_typed_keys_are_published_as_they_are() -> None:
 
 def test_sessions_are_printed_without_their_data() -> None:
     with session() as asked:
-        assert repr(asked) == "<Session: visits, version 1, ρ = 100, δ = 1/1000000>"
+        assert repr(asked) == "<Session: visits, version 1, ρ = 100, δ = 1e-6>"
         assert asked.dataset == "visits"
         assert isinstance(asked.specification, spec.Specification)
         assert isinstance(asked.sql(COUNT, spend=1), Answer)

@@ -74,11 +74,6 @@ class TestReading:
         assert intensity.read(intensity.to_json(value)) == value
         assert eval(repr(value), {"Fraction": Fraction, "Log": Log, "PerUniverse": PerUniverse}) == value
 
-    def test_printed_with_its_symbol(self):
-        assert intensity.text(Fraction(1, 2), "ρ") == "ρ = 1/2"
-        assert intensity.text(Log(3), "ε") == "ε = ln(3) (about 1.09861)"
-        assert intensity.text(Fraction(10**50 + 1, 10**50), "ε") == "ε = about 1"
-
 
 POSITIVE = st.fractions(min_value="1/50", max_value=50, max_denominator=50)
 

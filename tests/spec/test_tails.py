@@ -56,7 +56,7 @@ def test_every_standard_is_stored_described_and_symmetric(standard: Standard) ->
     assert from_json(standard.to_json()) == standard
     assert KINDS[standard.kind] is type(standard)
     words, formula = standard.words(F(1, 2)), standard.latex(F(1, 2))
-    assert words.startswith(f"{standard.symbol} = 1/2")
+    assert words.startswith(f"{standard.symbol} = 0.5")
     assert words.endswith(".")
     assert formula.count("{") == formula.count("}")
     ahead, back = standard.least(P, Q), standard.least(Q, P)

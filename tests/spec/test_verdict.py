@@ -73,7 +73,7 @@ class TestRandomizedResponse:
                     probability_prime=Fraction(1, 4)),
         )  # fmt: skip
         assert witness.probability / witness.probability_prime == 3
-        assert "has probability 3/4 under" in str(witness)
+        assert "has probability 0.75 under" in str(witness)
 
     @pytest.mark.parametrize(
         ("measure", "exact"),

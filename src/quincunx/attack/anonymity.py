@@ -18,6 +18,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Bar, Chart, Line, bars, lines
 from quincunx.mechanisms import DiscreteLaplace
+from quincunx.numbers.text import amount
 
 __all__ = ["homogeneity", "intersection", "mondrian"]
 
@@ -74,7 +75,7 @@ def homogeneity(*, series: int) -> Story:
             ("4-anonymous table", f"{certain} of 8", *(percent(1, 1),) * 3, "none"),
             *(
                 (
-                    f"counts by band, ε = {_short(epsilon)}",
+                    f"counts by band, ε = {amount(epsilon)}",
                     "0 of 8",
                     *(percent(share, 1) for share in (each.right, each.without, each.alone, each.limit)),
                 )
@@ -86,10 +87,10 @@ def homogeneity(*, series: int) -> Story:
             "band certain": certain,
             "lowest score of the class": min(row.score for row in EMPLOYEES if row.place == "30***"),
             "highest score of the class": max(row.score for row in EMPLOYEES if row.place == "30***"),
-            **{f"right at ε = {_short(e)}": each.right for e, each in tried.items()},
-            **{f"right if left out at ε = {_short(e)}": each.without for e, each in tried.items()},
-            **{f"right from her row alone at ε = {_short(e)}": each.alone for e, each in tried.items()},
-            **{f"limit at ε = {_short(e)}": each.limit for e, each in tried.items()},
+            **{f"right at ε = {amount(e)}": each.right for e, each in tried.items()},
+            **{f"right if left out at ε = {amount(e)}": each.without for e, each in tried.items()},
+            **{f"right from her row alone at ε = {amount(e)}": each.alone for e, each in tried.items()},
+            **{f"limit at ε = {amount(e)}": each.limit for e, each in tried.items()},
             "series": series,
         },
         charts={"homogeneity": _homogeneity_chart(tried)},
@@ -124,7 +125,7 @@ def _guessed(epsilon: Fraction, found: list[int]) -> _Marcia:
 def _homogeneity_chart(tried: dict[Fraction, _Marcia]) -> Chart:
     names = ("Marcia is in the table", "she is left out", "from her row alone")
     shares = [("4-anonymous table", (1.0, 1.0, 1.0))]
-    shares += [(f"noisy counts, ε = {_short(e)}", (m.right, m.without, m.alone)) for e, m in reversed(tried.items())]
+    shares += [(f"noisy counts, ε = {amount(e)}", (m.right, m.without, m.alone)) for e, m in reversed(tried.items())]
     shares.append(("nothing released", (1 / len(BANDS),) * 3))
     data = [
         Bar(label=label, value=100 * share, series=series, text=percent(share))
@@ -170,15 +171,15 @@ def intersection(*, series: int) -> Story:
         rows=(
             ("the chapter's, 4-anonymous", "no", "613", "", "", ""),
             *((f"{k}-anonymous tables", *_told(broken[k])) for k in _KS),
-            *((f"counts by band, ε = {_short(e)} each", *_told(noisy[e])) for e in _EPSILONS),
+            *((f"counts by band, ε = {amount(e)} each", *_told(noisy[e])) for e in _EPSILONS),
             ("nothing", *(percent(0, 1),) * 3, *(percent(base, 1),) * 2),
         ),
         figures={
             "score in common": matches[0],
             "scores in common": len(matches),
             **{f"certain, k = {k}, {n + 1} tables": each.certain for k in _KS for n, each in enumerate(broken[k])},
-            **{f"band right at ε = {_short(e)}, 4 tables": noisy[e][3].right for e in _EPSILONS},
-            **{f"band right if left out at ε = {_short(e)}, 4 tables": noisy[e][3].without for e in _EPSILONS},
+            **{f"band right at ε = {amount(e)}, 4 tables": noisy[e][3].right for e in _EPSILONS},
+            **{f"band right if left out at ε = {amount(e)}, 4 tables": noisy[e][3].without for e in _EPSILONS},
             "commonest band": base,
         },
         charts={"intersection": _intersection_chart(broken)},
@@ -264,7 +265,7 @@ def mondrian(*, series: int) -> Story:
         columns=("released", "certain", "one of two", "sure with a 2nd", "guess right", "if left out"),
         rows=(
             *((f"{k}-anonymous table", *_shown(cut[k], again[k].certain)) for k in _KS),
-            *((f"counts, ε = {_short(e)}", *_shown(noisy[e], 0.0)) for e in _EPSILONS),
+            *((f"counts, ε = {amount(e)}", *_shown(noisy[e], 0.0)) for e in _EPSILONS),
             ("nothing", *(percent(0, 1),) * 3, *(percent(base, 1),) * 2),
         ),
         figures={
@@ -273,8 +274,8 @@ def mondrian(*, series: int) -> Story:
             **{f"certain with a second table, k = {k}": again[k].certain for k in _KS},
             **{f"guess right, k = {k}": cut[k].right for k in _KS},
             **{f"guess right if left out, k = {k}": cut[k].without for k in _KS},
-            **{f"guess right at ε = {_short(e)}": noisy[e].right for e in _EPSILONS},
-            **{f"guess right if left out at ε = {_short(e)}": noisy[e].without for e in _EPSILONS},
+            **{f"guess right at ε = {amount(e)}": noisy[e].right for e in _EPSILONS},
+            **{f"guess right if left out at ε = {amount(e)}": noisy[e].without for e in _EPSILONS},
             "commonest diagnosis": base,
         },
         charts={"mondrian": _mondrian_chart(cut, noisy, base)},
@@ -303,7 +304,7 @@ def _shown(learnt: Learnt, again: float) -> tuple[str, ...]:
 
 def _mondrian_chart(cut: dict[int, Learnt], noisy: dict[Fraction, Learnt], base: float) -> Chart:
     told = [(f"boxes of at least {k}", cut[k]) for k in _KS]
-    told += [(f"noisy counts, ε = {_short(e)}", noisy[e]) for e in reversed(_EPSILONS)]
+    told += [(f"noisy counts, ε = {amount(e)}", noisy[e]) for e in reversed(_EPSILONS)]
     data = [
         Bar(label=label, value=100 * share, series=series, text=percent(share, 0))
         for label, each in told
@@ -316,7 +317,3 @@ def _mondrian_chart(cut: dict[int, Learnt], noisy: dict[Fraction, Learnt], base:
         note=f"{_TOWN:,} generated people, {len(DIAGNOSES)} diagnoses; the commonest has {percent(base)}. Counts are "
         "of diagnoses by sex, ten years of age and district.",
     )
-
-
-def _short(epsilon: Fraction) -> str:
-    return f"{float(epsilon):g}"

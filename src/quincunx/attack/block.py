@@ -20,6 +20,7 @@ from quincunx.attack.summaries import Found, Summary, reconstruct_people
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.mechanisms import DiscreteGaussian
+from quincunx.numbers.text import amount
 
 # The story itself is told by `quincunx.attack.run`.
 __all__ = ["Found", "Reconstruction", "Summary", "fit_block", "reconstruct_block", "reconstruct_people"]
@@ -71,7 +72,7 @@ def story(*, series: int) -> Story:
         agree = power(median(found.populations))
         rows.append((name, "none", agree, percent(found.certain), percent(found.guessed)))
     for epsilon, (_, known) in noisy.items():
-        rows.append(("Quincunx: all five, with noise", f"ε = {float(epsilon):g}", "", "", percent(known)))
+        rows.append(("Quincunx: all five, with noise", f"ε = {amount(epsilon)}", "", "", percent(known)))
     example = words(int(np.flatnonzero(made[0])[0]))
     return Story(
         name="block",
@@ -97,8 +98,8 @@ def story(*, series: int) -> Story:
             "named by the state's shares": chance,
             "the seven of the literature": " ".join(seven),
             "they are the only ones": str(alone),
-            **{f"closest, ε = {float(epsilon):g}": both[0] for epsilon, both in noisy.items()},
-            **{f"guessed, ε = {float(epsilon):g}": both[1] for epsilon, both in noisy.items()},
+            **{f"closest, ε = {amount(epsilon)}": both[0] for epsilon, both in noisy.items()},
+            **{f"guessed, ε = {amount(epsilon)}": both[1] for epsilon, both in noisy.items()},
         },
         charts={
             "block_tables": _by_tables(levels),

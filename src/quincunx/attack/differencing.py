@@ -14,6 +14,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.words import CHAPTER, dollars, percent
 from quincunx.chart import Box, Chart, boxes
 from quincunx.mechanisms import DiscreteLaplace
+from quincunx.numbers.text import amount
 
 _DRAWS: Final = 1_000
 _LEAST: Final = 5
@@ -59,7 +60,7 @@ def story(*, series: int) -> Story:
         rows=(
             ("exact", *_cells(np.array([float(ricks)])), "0"),
             (f"exact, groups of {_LEAST} and more", "$0 off", "$0 off", percent(1), "0"),
-            *((f"ε = {_short(each.epsilon)} each", *_compared(each)) for each in tried),
+            *((f"ε = {amount(each.epsilon)} each", *_compared(each)) for each in tried),
             ("none: the middle is guessed", "", f"{dollars(middle)} off", percent(0), ""),
         ),
         figures={
@@ -67,9 +68,9 @@ def story(*, series: int) -> Story:
             "after": float(after),
             "recovered": float(ricks),
             "salaries from two allowed sums": len(trackers),
-            **{f"median error by subtraction at ε = {_short(e.epsilon)}": _typical(e.subtracted) for e in tried},
-            **{f"median error of the best guess at ε = {_short(e.epsilon)}": _typical(e.best) for e in tried},
-            **{f"averages of one session at ε = {_short(e.epsilon)}": _pair(e.shown) for e in tried},
+            **{f"median error by subtraction at ε = {amount(e.epsilon)}": _typical(e.subtracted) for e in tried},
+            **{f"median error of the best guess at ε = {amount(e.epsilon)}": _typical(e.best) for e in tried},
+            **{f"averages of one session at ε = {amount(e.epsilon)}": _pair(e.shown) for e in tried},
         },
         charts={"differencing": _chart(float(ricks), tried)},
         lesson="Exact answers add up: whoever may ask twice may subtract, and no least size of groups prevents it. "
@@ -162,13 +163,9 @@ def _pair(shown: tuple[float, float]) -> str:
     return f"{dollars(shown[0])}, then {dollars(shown[1])}"
 
 
-def _short(epsilon: Fraction) -> str:
-    return f"{float(epsilon):g}"
-
-
 def _chart(ricks: float, tried: list[_Tried]) -> Chart:
     data = [Box(label="exact", values=[ricks])]
-    data += [Box(label=f"ε = {_short(each.epsilon)}", values=each.subtracted.tolist()) for each in reversed(tried)]
+    data += [Box(label=f"ε = {amount(each.epsilon)}", values=each.subtracted.tolist()) for each in reversed(tried)]
     return boxes(
         data,
         title="Exact averages give Rick's salary; at ε = 1 their difference can be anything",

@@ -20,6 +20,7 @@ from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.errors import DataError, ParameterError
 from quincunx.mechanisms import DiscreteLaplace, Laplace
+from quincunx.numbers.text import amount
 
 __all__ = ["reachable", "textbook_laplace"]
 
@@ -150,7 +151,7 @@ def story(*, series: int) -> Story:
         rows=tuple(
             (
                 name,
-                _short(e),
+                amount(e),
                 percent(tried[e].certain, 1),
                 percent(tried[e].wrong, 1),
                 percent(tried[e].right, 1),
@@ -160,11 +161,11 @@ def story(*, series: int) -> Story:
             for e in _EPSILONS
         ),
         figures={
-            **{f"certain, {name}, ε = {_short(e)}": tried[e].certain for name, tried in families for e in _EPSILONS},
-            **{f"right, {name}, ε = {_short(e)}": tried[e].right for name, tried in families for e in _EPSILONS},
-            **{f"wrong, {name}, ε = {_short(e)}": tried[e].wrong for name, tried in families for e in _EPSILONS},
-            **{f"certain by the lowest bit, ε = {_short(e)}": textbook[e].bits for e in _EPSILONS},
-            **{f"allowed at ε = {_short(e)}": allowed(e) for e in _EPSILONS},
+            **{f"certain, {name}, ε = {amount(e)}": tried[e].certain for name, tried in families for e in _EPSILONS},
+            **{f"right, {name}, ε = {amount(e)}": tried[e].right for name, tried in families for e in _EPSILONS},
+            **{f"wrong, {name}, ε = {amount(e)}": tried[e].wrong for name, tried in families for e in _EPSILONS},
+            **{f"certain by the lowest bit, ε = {amount(e)}": textbook[e].bits for e in _EPSILONS},
+            **{f"allowed at ε = {amount(e)}": allowed(e) for e in _EPSILONS},
             "answers, textbook": 2 * _DRAWS,
             "answers, Quincunx": 2 * _LATTICE_DRAWS,
         },
@@ -192,12 +193,8 @@ def _chart(
             line("Quincunx: decided with certainty", lambda e: max(rounded[e].certain, discrete[e].certain)),
         ],
         title="Textbook noise gives most answers away for certain, whatever ε promises; Quincunx none",
-        x=Axis(title="ε", scale="log", ticks={float(e): _short(e) for e in _EPSILONS}),
+        x=Axis(title="ε", scale="log", ticks={float(e): amount(e) for e in _EPSILONS}),
         y="answers about 0 or 1 (%)",
         note=f"{2 * _DRAWS:,} answers of the textbook's and {2 * _LATTICE_DRAWS:,} of ours for each ε. Guessing "
         "without any answer is right for 50 %.",
     )
-
-
-def _short(epsilon: Fraction) -> str:
-    return f"{float(epsilon):g}"

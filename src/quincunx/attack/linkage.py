@@ -16,6 +16,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.town import TODAY, Town, name_of, town
 from quincunx.attack.words import CHAPTER, percent
 from quincunx.chart import Bar, Chart, bars
+from quincunx.numbers.text import amount
 
 _EPSILONS: Final = (Fraction(1, 10), Fraction(1), Fraction(10))
 _FULL: Final = "sex, zip code, birth date"
@@ -84,7 +85,7 @@ def story(*, series: int) -> Story:
                 for kept, e in links.items()
             ),
             ("exact counts by zip code, sex, year", "", "", *(percent(share, 1) for share in exact)),
-            *((f"the same counts, ε = {float(e):g}", "", "", *(percent(s, 1) for s in r)) for e, r in released.items()),
+            *((f"the same counts, ε = {amount(e)}", "", "", *(percent(s, 1) for s in r)) for e, r in released.items()),
             ("nothing: the commonest at that age", "", "", percent(common, 1), percent(common, 1)),
         ),
         figures={
@@ -97,8 +98,8 @@ def story(*, series: int) -> Story:
             "steps": f"{date_}, {men}, {one}",
             "commonest at that age": common,
             "right by exact counts": exact[0],
-            **{f"right at ε = {float(e):g}": r[0] for e, r in released.items()},
-            **{f"right at ε = {float(e):g}, had they stayed away": r[1] for e, r in released.items()},
+            **{f"right at ε = {amount(e)}": r[0] for e, r in released.items()},
+            **{f"right at ε = {amount(e)}, had they stayed away": r[1] for e, r in released.items()},
         },
         charts={"linkage_unique": _unique_chart(links), "linkage_release": _release_chart(exact, released, common)},
         lesson="Names are not what identifies people. What few people share does, and nobody can list in advance what "
@@ -206,7 +207,7 @@ def _unique_chart(links: dict[str, Linked]) -> Chart:
 
 def _release_chart(exact: tuple[float, float], released: dict[Fraction, tuple[float, float]], common: float) -> Chart:
     rows = {"exact counts": exact}
-    rows |= {f"ε = {float(epsilon):g}": released[epsilon] for epsilon in sorted(released, reverse=True)}
+    rows |= {f"ε = {amount(epsilon)}": released[epsilon] for epsilon in sorted(released, reverse=True)}
     rows["nothing published"] = (common, common)
     series = ("with their own record in the counts", "had they stayed away")
     return bars(

@@ -21,6 +21,7 @@ from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.loss import Loss
 from quincunx.mechanisms import DiscreteLaplace, Gaussian
 from quincunx.numbers import float_above
+from quincunx.numbers.text import amount
 
 __all__ = ["Trials", "story", "trials"]
 
@@ -114,20 +115,20 @@ def story(*, series: int) -> Story:
         columns=("means of 1,000 traits", "found at 1 %", "at most", "found at 5 %", "at most"),
         rows=(
             ("exact", *_cells(exact[_SHOWN], None)),
-            *((f"Gaussian, ε = {_short(e)}, δ = 10^-6", *_cells(noisy[e][_SHOWN], losses[e])) for e in _EPSILONS),
-            *((f"Laplace, ε = {_short(e)}", *_cells(pure[e], pure_losses[e])) for e in _EPSILONS),
+            *((f"Gaussian, ε = {amount(e)}, δ = 10^-6", *_cells(noisy[e][_SHOWN], losses[e])) for e in _EPSILONS),
+            *((f"Laplace, ε = {amount(e)}", *_cells(pure[e], pure_losses[e])) for e in _EPSILONS),
         ),
         figures={
             **{f"found at 5 %, exact, {traits} traits": found.power(0.05) for traits, found in exact.items()},
             **{f"found at 1 %, exact, {traits} traits": found.power(0.01) for traits, found in exact.items()},
             **{
-                f"found at {percent(a)}, ε = {_short(e)}, {traits} traits": found.power(a)
+                f"found at {percent(a)}, ε = {amount(e)}, {traits} traits": found.power(a)
                 for a in _ALARMS
                 for e in _EPSILONS
                 for traits, found in noisy[e].items()
             },
-            **{f"limit at {percent(a)}, ε = {_short(e)}": limit(losses[e], a) for a in _ALARMS for e in _EPSILONS},
-            **{f"found at 5 %, pure ε = {_short(e)}": pure[e].power(0.05) for e in _EPSILONS},
+            **{f"limit at {percent(a)}, ε = {amount(e)}": limit(losses[e], a) for a in _ALARMS for e in _EPSILONS},
+            **{f"found at 5 %, pure ε = {amount(e)}": pure[e].power(0.05) for e in _EPSILONS},
             "members tested": _GROUP * _GROUPS,
         },
         charts={
@@ -155,8 +156,8 @@ def _cells(found: Trials, loss: Loss | None) -> tuple[str, ...]:
 def _roc(exact: Trials, noisy: dict[Fraction, dict[int, Trials]], losses: dict[Fraction, Loss]) -> Chart:
     drawn = [_line("exact means", exact.power)]
     for epsilon in (Fraction(10), Fraction(1)):
-        drawn.append(_line(f"ε = {_short(epsilon)}: no test does better", partial(limit, losses[epsilon])))
-        drawn.append(_line(f"ε = {_short(epsilon)}: this attack", noisy[epsilon][_SHOWN].power))
+        drawn.append(_line(f"ε = {amount(epsilon)}: no test does better", partial(limit, losses[epsilon])))
+        drawn.append(_line(f"ε = {amount(epsilon)}: this attack", noisy[epsilon][_SHOWN].power))
     drawn.append(_line("chance", float))
     return lines(
         drawn,
@@ -175,7 +176,7 @@ def _growth(exact: dict[int, Trials], noisy: dict[Fraction, dict[int, Trials]]) 
     drawn = [Line(label="exact means", points=[(d, 100 * found.power(0.05)) for d, found in exact.items()])]
     for epsilon in reversed(_EPSILONS):
         points = [(d, 100 * found.power(0.05)) for d, found in noisy[epsilon].items()]
-        drawn.append(Line(label=f"ε = {_short(epsilon)}", points=points))
+        drawn.append(Line(label=f"ε = {amount(epsilon)}", points=points))
     return lines(
         drawn,
         title="More traits find more members in exact means, hardly more in noisy ones",
@@ -183,7 +184,3 @@ def _growth(exact: dict[int, Trials], noisy: dict[Fraction, dict[int, Trials]]) 
         y="members found at 5 % false alarms (%)",
         note=f"{_GROUPS} groups of {_GROUP}; Gaussian noise for all traits together, δ = 10^-6.",
     )
-
-
-def _short(epsilon: Fraction) -> str:
-    return f"{float(epsilon):g}"

@@ -26,6 +26,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.errors import BudgetError
+from quincunx.numbers.text import amount
 from quincunx.spec import standard, unit
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def story(*, series: int) -> Story:
     ]
     for place, epsilon in enumerate(EPSILONS):
         for name, words in (("laplace", "Laplace noise"), ("gaussian", "normal noise, δ = 10⁻⁶")):
-            rows.append((f"Quincunx, {words}", f"ε = {float(epsilon):g}", percent(private[name][place], 1)))
+            rows.append((f"Quincunx, {words}", f"ε = {amount(epsilon)}", percent(private[name][place], 1)))
     rows.append(
         (f"Quincunx, a session: {len(stopped.answers)} answers, then refused", "ε = 0.5", percent(stopped.recovered, 1))
     )
@@ -97,8 +98,8 @@ def story(*, series: int) -> Story:
             "people": PEOPLE,
             "questions": QUESTIONS,
             **{f"{kind} noise of 0.1·√n": rough[kind][tenth] for kind in KINDS},
-            **{f"laplace, ε = {float(e):g}": private["laplace"][i] for i, e in enumerate(EPSILONS)},
-            **{f"gaussian, ε = {float(e):g}": private["gaussian"][i] for i, e in enumerate(EPSILONS)},
+            **{f"laplace, ε = {amount(e)}": private["laplace"][i] for i, e in enumerate(EPSILONS)},
+            **{f"gaussian, ε = {amount(e)}": private["gaussian"][i] for i, e in enumerate(EPSILONS)},
             "no attack exceeds on average at ε = 0.5": ceiling(_TOTAL),
             "standard deviation, laplace, ε = 0.5": laplace.variance**0.5,
             "standard deviation, gaussian, ε = 0.5": gaussian.variance**0.5,

@@ -10,8 +10,9 @@ import typer
 from rich.table import Table
 
 from quincunx.cli.expression import KINDS, SAMPLINGS, ExpressionError, Reading, read
-from quincunx.cli.output import AsJson, console, print_json, reports_errors, shown_above, shown_below
+from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import ParameterError
+from quincunx.numbers.text import above, below
 
 if TYPE_CHECKING:
     from quincunx.loss import Loss
@@ -98,7 +99,7 @@ def _show(reading: Reading, rows: list[_Row]) -> None:
     for column in ("standard", "", "at least", "at most"):
         table.add_column(column, no_wrap=True)
     for row in rows:
-        table.add_row(row.name, row.symbol, shown_below(row.lower), shown_above(row.upper))
+        table.add_row(row.name, row.symbol, below(row.lower), above(row.upper))
     out.print(table)
     out.print()
     out.print(_NEIGHBOURS[reading.units], markup=False)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quincunx.cli.audit_self import audit_self
-from quincunx.cli.output import AsJson, console, print_json, reports_errors, shown_above, shown_below
+from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import InputError, ParameterError, VerificationError
+from quincunx.numbers.text import above, below
 
 if TYPE_CHECKING:
     from quincunx.audit.blackbox.finding import Finding, Report
@@ -71,14 +72,14 @@ def _tell(report: Report) -> None:
     parameter = worst.claim.parameter
     typer.echo(f"claim: {worst.claim.text}")
     typer.echo(f"verdict: {report.verdict}")
-    typer.echo(f"bound: {parameter} ≥ {shown_below(worst.bound)}, {100 * worst.tightness:.3g} % of the claim")
+    typer.echo(f"bound: {parameter} ≥ {below(worst.bound)}, {100 * worst.tightness:.3g} % of the claim")
     typer.echo(_evidence(worst))
     pairs = "1 pair" if len(report.findings) == 1 else f"{len(report.findings)} pairs"
     typer.echo(
         f"samples: {worst.samples:,} of each input, {worst.tested:,} of them for the test; {pairs}; "
         f"{sum(finding.seconds for finding in report.findings):.1f} s"
     )
-    typer.echo(f"confidence: 1 − {shown_above(float(1 - report.confidence))}")
+    typer.echo(f"confidence: 1 − {above(float(1 - report.confidence))}")
     if not report.refuted:
         typer.echo("Not refuted is not proved: other inputs, events or more samples may still refute it.", err=True)
 
@@ -86,8 +87,8 @@ def _tell(report: Report) -> None:
 def _evidence(finding: Finding) -> str:
     return (
         f"event: {finding.event}\n"
-        f"  at {finding.inputs[0]}: probability at least {shown_below(finding.p_low)}\n"
-        f"  at {finding.inputs[1]}: probability at most {shown_above(finding.q_high)}"
+        f"  at {finding.inputs[0]}: probability at least {below(finding.p_low)}\n"
+        f"  at {finding.inputs[1]}: probability at most {above(finding.q_high)}"
     )
 
 

@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from quincunx.address import masked
-from quincunx.cli.output import AsJson, console, made, print_json, reports_errors, shown_below
+from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 from quincunx.errors import ParameterError, QuincunxError, VerificationError
+from quincunx.numbers.text import below
 
 if TYPE_CHECKING:
     from quincunx.audit.self_audit import Outcome, Replayed, SelfReport
@@ -107,7 +108,7 @@ def _claims(outcomes: Iterable[Outcome]) -> Table:
     table = _table("mechanism", "claim", "bound", "of claim", "draws", "verdict")
     for each in outcomes:
         share = "∞" if each.tightness == float("inf") else f"{int(1000 * each.tightness) / 10:.1f} %"
-        bound = shown_below(each.bound, 4)
+        bound = below(each.bound, 4)
         table.add_row(each.name, each.claim, bound, share, _short(each.samples), each.verdict)
     return table
 

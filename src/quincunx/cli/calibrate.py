@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from quincunx.cli.family import FamilyName, called, counted, mechanism_class, parameters
-from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
+from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.errors import ParameterError
+from quincunx.numbers.text import above
 
 _GOALS: Final = ("epsilon", "delta", "rho", "mu", "alpha")
 
@@ -96,7 +97,7 @@ def calibrate(
     if exact:
         typer.echo("Meets what was asked with equality.")
     else:
-        typer.echo("Certainly " + ", ".join(f"{name} ≤ {shown_above(value)}" for name, value in reached.items()) + ".")
+        typer.echo("Certainly " + ", ".join(f"{name} ≤ {above(value)}" for name, value in reached.items()) + ".")
 
 
 def _guarantee(mechanism: Any, asked: Mapping[str, object]) -> tuple[dict[str, float], bool]:

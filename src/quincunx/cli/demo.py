@@ -118,7 +118,7 @@ def _as_json(found: _Shown) -> dict[str, Any]:
 
 
 def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> None:
-    from quincunx.release.amounts import charge_text
+    from quincunx.numbers.text import stated
 
     answers, symbol = found.answers, found.again.symbol
     _head(out, "A hospital's visits: 12,000 people who do not exist")
@@ -157,8 +157,8 @@ def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> N
     _say(out, f"{found.refusal.what}. {found.refusal.hint}")
 
     _head(out, "The ledger")
-    left = charge_text(symbol, found.again.remaining, found.again.remaining_delta)
-    _say(out, f"spent {charge_text(symbol, session.spent)}; remaining {left}")
+    left = stated(symbol, found.again.remaining, found.again.remaining_delta)
+    _say(out, f"spent {stated(symbol, session.spent)}; remaining {left}")
     _say(out, f"verified: head {found.head}")
     _say(out, "Whoever keeps the head can tell later whether the ledger was rolled back.")
 
@@ -172,10 +172,10 @@ def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> N
 
 
 def _planned(name: str, explained: Any) -> tuple[str, str, str]:
-    from quincunx.release.amounts import charge_text
+    from quincunx.numbers.text import stated
 
     errors = ", ".join(f"{each.name} ± {_above(each.half_width):,}" for each in explained.errors if not each.assumed)
-    return name, charge_text(explained.cost.symbol, explained.cost.charged, explained.cost.charged_delta), errors
+    return name, stated(explained.cost.symbol, explained.cost.charged, explained.cost.charged_delta), errors
 
 
 def _total(session: Session) -> str:
@@ -210,10 +210,10 @@ def _bars(out: Console, answer: Answer, keys: Sequence[str], name: str, unit: in
 
 
 def _head(out: Console, title: str, answer: Answer | None = None, symbol: str = "") -> None:
-    from quincunx.release.amounts import charge_text
+    from quincunx.numbers.text import stated
 
     out.print()
-    spent = "" if answer is None else f" ({charge_text(symbol, answer.spent, answer.delta)})"
+    spent = "" if answer is None else f" ({stated(symbol, answer.spent, answer.delta)})"
     out.rule(f"[bold]{title}[/bold]{spent}", align="left")
 
 

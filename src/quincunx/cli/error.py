@@ -7,8 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
-from quincunx.cli.family import FamilyName, called, counted, exact_text, mechanism_class, parameters
-from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
+from quincunx.cli.family import FamilyName, called, counted, mechanism_class, parameters
+from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.numbers.text import above, percent
 
 _CHOSEN: Final = "the chosen one of {count} candidates scores within {half} of the best"
 # What is said of families whose answers are not numbers with noise.
@@ -75,11 +76,11 @@ def error(
         answer = {"mechanism": family.value, "parameters": shown, "beta": beta, name: count, "error": half}
         print_json(answer if variance is None else answer | {"variance": variance})
         return
-    confidence = exact_text(100 * (1 - rational(beta, "beta")))
-    typer.echo(f"error: {shown_above(half)}")
+    confidence = percent(1 - rational(beta, "beta"))
+    typer.echo(f"error: {above(half)}")
     if variance is not None:
         typer.echo(f"variance: {variance:.6g}")
     answers = "one answer is" if count == "1" else "all of {count} answers are"
     plain = answers + " within {half} of the truth"
-    what = _WORDS.get(family, plain).format(count=count, half=shown_above(half))
-    typer.echo(f"With probability at least {confidence} %, {what}.")
+    what = _WORDS.get(family, plain).format(count=count, half=above(half))
+    typer.echo(f"With probability at least {confidence}, {what}.")

@@ -18,10 +18,11 @@ def explain(
     delta: Delta = None,
     within: Within = None,
     group_size: Annotated[str, typer.Option(help="How many rows a group has, for the errors of means.")] = "1000",
+    engine_sql: Annotated[bool, typer.Option(help="Also print the statement that the engine would run.")] = False,
     analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a question would do: what counts of each person, keys, noise, errors, cost, and the engine's SQL."""
+    """Say what a question would do: what counts of each person, keys, noise, errors and cost."""
     with opened(plan, analyst, as_json=as_json) as session:
         found = session.explain(
             question(sql), spend=spend, delta=delta, within=half_widths(within), group_size=group_size
@@ -29,4 +30,4 @@ def explain(
     if as_json:
         print_json(found.to_dict())
     else:
-        typer.echo(str(found))
+        typer.echo(str(found) + (f"\n\n{found.engine_sql}" if engine_sql else ""))

@@ -10,6 +10,7 @@ from math import isqrt
 from typing import Any, Final
 
 from quincunx.errors import ParameterError
+from quincunx.numbers.text import exact_text
 
 # In the order in which they are printed.
 _SHOWN: Final = (
@@ -80,17 +81,6 @@ def parameters(mechanism: Any) -> dict[str, str]:
         shown["monotone"] = "true"
     # A square says nothing more where its root is shown, except that σ² is what is stored.
     return {name: text for name, text in shown.items() if not (name == "sensitivity2" and "sensitivity" in shown)}
-
-
-def exact_text(value: Fraction) -> str:
-    """A decimal where it ends within 30 digits, otherwise the fraction."""
-    for digits in range(31):
-        scaled = value * 10**digits
-        if scaled.denominator == 1:
-            whole = str(abs(scaled.numerator)).rjust(digits + 1, "0")
-            sign = "-" if value < 0 else ""
-            return f"{sign}{whole[: len(whole) - digits]}" + (f".{whole[len(whole) - digits :]}" if digits else "")
-    return str(value)
 
 
 def _option(name: str) -> str:

@@ -32,7 +32,7 @@ _WORDS: Final[dict[str, Callable[[dict[str, Any], str], str]]] = {
     "reservation": lambda body, symbol: _spend(body, symbol) + (f", {body['analyst']}" if body["analyst"] else ""),
     "answer": lambda body, _: f"to {body['question'][:8]}, {_count(body['size'], 'byte')}",
     "replay": lambda body, symbol: f"{_spend(body, symbol)}, {body['analyst']} alone",
-    "external": lambda body, symbol: f"{symbol} = {body['cost']}: {body['note']}",
+    "external": lambda body, symbol: f"{_stated(symbol, body['cost'])}: {body['note']}",
     "halted": lambda body, _: f"an engine failed on the rows of version {body['version']}",
     "reopened": lambda body, _: body["reason"] or f"by version {body['version']}",
 }
@@ -279,12 +279,19 @@ def _what(record: Record, symbols: dict[str, str]) -> Text:
 def _total(body: dict[str, Any]) -> str:
     from quincunx.spec.standard import KINDS
 
-    stored = body["specification"]
-    return f"{KINDS[stored['standard']['kind']].symbol} = {stored['intensity']} in all"
+    given = body["specification"]
+    return f"{_stated(KINDS[given['standard']['kind']].symbol, given['intensity'])} in all"
 
 
 def _spend(body: dict[str, Any], symbol: str) -> str:
-    return f"{symbol} = {body['cost']} for {body['question'][:8]}"
+    return f"{_stated(symbol, body['cost'])} for {body['question'][:8]}"
+
+
+def _stated(symbol: str, recorded: str) -> str:
+    from quincunx.numbers.text import stated
+    from quincunx.spec.intensity import number
+
+    return stated(symbol, number(recorded))
 
 
 def _json(account: Account) -> dict[str, object]:
@@ -314,7 +321,7 @@ def _lines(records: tuple[Record, ...]) -> list[object]:
 
 
 def _text(value: Fraction | None) -> str:
-    from quincunx.ledger.budget import amount
+    from quincunx.numbers.text import amount
 
     return "no limit" if value is None else amount(value)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Final, NoReturn, ParamSpec
@@ -41,24 +39,6 @@ def console(*, stderr: bool = False) -> Console:
 def print_json(value: object) -> None:
     """One JSON value on stdout."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def shown_above(value: float, digits: int = 6) -> str:
-    """`value` as Python prints it, rounded up to `digits` significant digits: a bound stays a bound."""
-    return _shown(value, digits, ROUND_CEILING)
-
-
-def shown_below(value: float, digits: int = 6) -> str:
-    """The same, rounded down: for lower bounds."""
-    return _shown(value, digits, ROUND_FLOOR)
-
-
-def _shown(value: float, digits: int, rounding: str) -> str:
-    if value == 0 or not math.isfinite(value):
-        return "∞" if value == math.inf else "0"
-    exact = Decimal(repr(value))
-    rounded = exact.quantize(Decimal((0, (1,), exact.adjusted() - digits + 1)), rounding=rounding)
-    return f"{rounded.normalize():f}" if 1e-4 <= value < 1e9 else f"{rounded.normalize()}"
 
 
 def made(folder: str | Path) -> Path:

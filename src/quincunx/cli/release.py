@@ -40,13 +40,13 @@ def release(
         releases = {name: answer.to_dict() for name, answer in done.answers.items()}
         print_json({"folder": out, "head": done.head, "releases": releases})
         return
-    from quincunx.release.amounts import charge_text
+    from quincunx.numbers.text import stated
 
     for note in done.notes:
         typer.echo(note, err=True)
     for name, answer in done.answers.items():
-        spent = charge_text(answer.symbol, answer.spent, answer.delta)
+        spent = stated(answer.symbol, answer.spent, answer.delta)
         typer.echo(f"{name}: {len(answer):,} rows, spent {spent}")
     last = next(reversed(done.answers.values()))
-    typer.echo(f"remaining {charge_text(last.symbol, last.remaining, last.remaining_delta)} for {last.dataset}")
+    typer.echo(f"remaining {stated(last.symbol, last.remaining, last.remaining_delta)} for {last.dataset}")
     typer.echo(f"ledger head {done.head}")

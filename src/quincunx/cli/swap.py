@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quincunx.address import masked
-from quincunx.cli.output import AsJson, print_json, reports_errors, shown_above
+from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.numbers.text import above
 
 if TYPE_CHECKING:
     from quincunx.invariant.swapping.swap import Drawn
@@ -64,9 +65,10 @@ def swap(
     record = "record" if household is None else "household"
     typer.echo(drawn.specification.describe())
     typer.echo("")
-    exact, theorem = shown_above(drawn.epsilon.exact), shown_above(drawn.epsilon.theorem)
+    theorem = above(drawn.epsilon.theorem)
     typer.echo(
-        f"ε ≤ {exact} (the theorem's simple bound: {theorem}) for each {record} of difference, at rate {rate}; the "
+        f"ε ≤ {above(drawn.epsilon.exact)} (the theorem's simple bound: {theorem}) for each {record} of "
+        f"difference, at rate {rate}; the "
         f"largest stratum that can swap has {drawn.epsilon.largest_stratum:,} {record}s."
     )
     typer.echo(drawn.epsilon.words(record))

@@ -12,6 +12,7 @@ import typer
 
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.errors import ParameterError
+from quincunx.numbers.text import stated
 
 if TYPE_CHECKING:
     from quincunx.invariant.topdown import Pair, Release, TopDown
@@ -74,7 +75,7 @@ def topdown(
     if isinstance(release, PairRelease):
         places = f"{halves[0].geography.nodes(halves[0].geography.depth - 1):,}"
         typer.echo(f"people agree with the sizes of households in all but {release.broken:,} of {places} places")
-    typer.echo(f"charged ρ = {_number(charged)}")
+    typer.echo(f"charged {stated('ρ', charged)}")
     for spread in spreads:
         typer.echo(
             f"reruns: {spread['level']}, {spread['query']}: mean half-width {spread['half']:.4g}, covers "
@@ -110,10 +111,10 @@ def _show(planned: TopDown | Pair) -> None:
         typer.echo(f"{name}: {sizes}; {half.schema.cells:,} cells in each")
         for row in budget_rows(half):
             noise = f"σ = {row['sigma']}" if row["sigma"] else "not measured"
-            typer.echo(f"  {row['level']}, {row['query']}: ρ = {row['rho_decimal']}, {noise}; {row['note']}")
+            typer.echo(f"  {row['level']}, {row['query']}: {stated('ρ', Fraction(row['rho']))}, {noise}; {row['note']}")
     if len(halves) > 1:
-        typer.echo(" + ".join(f"ρ = {_number(half.rho)} for {half.universe}" for half in halves))
-    typer.echo(f"ρ = {_number(planned.rho)} for each person replaced, among data that agree on the published facts")
+        typer.echo(" + ".join(f"{stated('ρ', half.rho)} for {half.universe}" for half in halves))
+    typer.echo(f"{stated('ρ', planned.rho)} for each person replaced, among data that agree on the published facts")
     for half in halves:
         if half.counts is not None:
             typer.echo(f"  you vouch that one count of {half.counts} is one person")
@@ -123,16 +124,10 @@ def _show(planned: TopDown | Pair) -> None:
 
 def _say_if_new(planned: TopDown) -> None:
     """A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence."""
-    total = planned.specification.stated[0][1]
     if str(planned.ledger) == ":memory:":
         typer.echo("The ledger is in memory: what was spent is forgotten when this process ends.", err=True)
     elif not Path(str(planned.ledger)).exists():
-        typer.echo(f"A new ledger, which gives {planned.dataset} {total} in all.", err=True)
-
-
-def _number(value: Fraction) -> str:
-    exact = str(value)
-    return exact if len(exact) < 12 else f"{exact} (about {float(value):.6g})"
+        typer.echo(f"A new ledger, which gives {planned.dataset} {stated('ρ', planned.rho)} in all.", err=True)
 
 
 def _progress() -> Callable[[str, int, int], None]:

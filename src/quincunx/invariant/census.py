@@ -18,6 +18,7 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, swap_epsilon
+from quincunx.numbers.text import amount
 from quincunx.spec import Specification, domain, scope, standard, unit
 
 BLOCKS: Final = ("domain", "scope", "unit", "standard", "intensity")
@@ -106,7 +107,7 @@ def systems() -> tuple[System, ...]:
             scope=topdown,
             unit=person,
             standard=normalised,
-            intensity=f"√ρ = {_root(REDISTRICTING)}, where ρ = {_decimal(REDISTRICTING)}",
+            intensity=f"√ρ = {_root(REDISTRICTING)}, where ρ = {amount(REDISTRICTING)}",
             source="Abowd et al. 2022",
             specification=_topdown(REDISTRICTING),
         ),
@@ -116,8 +117,8 @@ def systems() -> tuple[System, ...]:
             scope=topdown,
             unit=person,
             standard=normalised,
-            intensity=f"√ρ = {_root(CUMULATIVE)}, where ρ = {_decimal(CUMULATIVE)} = {_decimal(REDISTRICTING)} + "
-            f"{_decimal(CHARACTERISTICS)} for demographic and housing characteristics",
+            intensity=f"√ρ = {_root(CUMULATIVE)}, where ρ = {amount(CUMULATIVE)} = {amount(REDISTRICTING)} + "
+            f"{amount(CHARACTERISTICS)} for demographic and housing characteristics",
             source="Bailie, Gong and Meng 2024",
             specification=_topdown(CUMULATIVE),
         ),
@@ -127,7 +128,7 @@ def systems() -> tuple[System, ...]:
             scope="everything: no invariants of its own",
             unit="one person added or removed",
             standard=zcdp,
-            intensity=f"ρ = {_decimal(SAFETAB)}; a person replaced: 4ρ = {_decimal(4 * SAFETAB)}",
+            intensity=f"ρ = {amount(SAFETAB)}; a person replaced: 4ρ = {amount(4 * SAFETAB)}",
             source="Haney et al. 2025, published configuration",
             specification=_guarantee(scope.Everything(), unit.AddRemove(), SAFETAB),
         ),
@@ -186,7 +187,3 @@ def _topdown(rho: Fraction) -> Specification:
 def _root(rho: Fraction) -> str:
     """√ρ to four decimals, rounded to the nearest."""
     return f"{float(standard.NormalisedRenyi.root(rho)):.4f}"
-
-
-def _decimal(value: Fraction) -> str:
-    return f"{float(value):.3f}".rstrip("0").rstrip(".")

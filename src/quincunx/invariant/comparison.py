@@ -24,6 +24,7 @@ from quincunx.invariant.topdown import TopDown
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers
 from quincunx.numbers import positive, positive_integer
+from quincunx.numbers.text import above, stated
 from quincunx.spec.unit import Replace
 
 RATES: Final = ("1/100", "5/100", "10/100", "30/100", "50/100")
@@ -121,7 +122,7 @@ def compare(
             after = _counted(place_codes[drawn.source], rest_codes, shape)
             errors.append(percentage_error(before, after))
             if run == 0:
-                first, cost = after, f"ε ≤ {drawn.epsilon.exact:.4g} for each record"
+                first, cost = after, f"ε ≤ {above(drawn.epsilon.exact, 4)} for each record"
         share = Fraction(str(rate)) if not isinstance(rate, Fraction) else rate
         name = f"{float(100 * share):g} %"
         methods.append(Method(name="swapping", setting=name, cost=cost, errors=tuple(errors), table=first))
@@ -133,8 +134,8 @@ def compare(
             after = planned.run().tables[1]
             errors.append(percentage_error(before, after))
             first = after if run == 0 else first
-        name = f"ρ = {float(rho):g}"
-        cost = f"ρ = {float(rho):g} for each record replaced"
+        name = stated("ρ", rho)
+        cost = f"{name} for each record replaced"
         methods.append(Method(name="TopDown", setting=name, cost=cost, errors=tuple(errors), table=first))
         _told(progress, f"TopDown at {name}")
     return Comparison(places=places, values=values, before=before, methods=tuple(methods))

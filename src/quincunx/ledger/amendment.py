@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from quincunx.errors import BudgetError, RegistrationError
-from quincunx.ledger.budget import amount
 from quincunx.ledger.registration import Registration
+from quincunx.numbers.text import amount, at_least, stated
 from quincunx.spec import Specification
 
 
@@ -19,8 +19,8 @@ def check_amendment(old: Registration, new: Registration, spent: Fraction, used:
             raise BudgetError(
                 "the total cannot fall below what is spent; nothing was changed",
                 where=f"dataset {old.dataset!r}",
-                got=f"{symbol} = {amount(total)}, with {amount(gone)} spent",
-                hint=f"The smallest possible total is {symbol} = {amount(gone)}.",
+                got=f"{stated(symbol, total)}, with {amount(gone)} spent",
+                hint=f"The smallest possible total is {symbol} = {at_least(gone)}.",
                 symbol=symbol,
                 requested=total,
                 spent=gone,

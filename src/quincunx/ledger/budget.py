@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import BudgetError, ParameterError
-from quincunx.spec.wording import shown
+from quincunx.numbers.text import amount, at_most, stated
 
-_DECIMALS: Final = 10**12
 # Python prints integers of up to 4,300 digits; a total must stay printable.
 _MAX_BITS: Final = 10_000
 
@@ -63,14 +62,14 @@ def _refusal(demand: Demand, demands: Sequence[Demand]) -> BudgetError:
     balance, symbol = demand.balance, demand.symbol
     remaining = balance.remaining
     got = (
-        f"{symbol} = {amount(demand.requested)}, with {amount(balance.spent)} spent and "
+        f"{stated(symbol, demand.requested)}, with {amount(balance.spent)} spent and "
         f"{amount(remaining or Fraction(0))} remaining of {amount(balance.budget or Fraction(0))}"
     )
     return BudgetError(
         f"the {demand.budget}'s budget does not cover this; nothing was spent",
         where=demand.holder,
         got=got,
-        hint=f"The largest affordable spend is {symbol} = {amount(affordable)}.",
+        hint=f"The largest affordable spend is {symbol} = {at_most(affordable)}.",
         symbol=symbol,
         requested=demand.requested,
         spent=balance.spent,
@@ -78,11 +77,3 @@ def _refusal(demand: Demand, demands: Sequence[Demand]) -> BudgetError:
         affordable=affordable,
         budget=demand.budget,
     )
-
-
-def amount(value: Fraction) -> str:
-    """Short fractions as they are, decimals of up to 12 places as decimals."""
-    if value.denominator <= 100 or _DECIMALS % value.denominator:
-        return shown(value)
-    units = int(value * _DECIMALS)
-    return f"{units // _DECIMALS}.{units % _DECIMALS:012d}".rstrip("0")

@@ -11,14 +11,13 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 from quincunx.errors import ParameterError, PrivacyError, QuincunxWarning, RegistrationError, SpecificationError
-from quincunx.ledger.budget import amount
 from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
 from quincunx.loss.filter import Filter
 from quincunx.loss.spend import Additive, symbol
 from quincunx.numbers import non_negative, positive
-from quincunx.numbers.exact import float_text
+from quincunx.numbers.text import at_least, stated
 from quincunx.spec import Specification
 
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}
@@ -94,8 +93,8 @@ class Registration:
     def check_size(self, cost: Fraction) -> None:
         """Raise ParameterError for a spend that is smaller than the smallest; a cost of 0 is none."""
         if 0 < cost < self.smallest:
-            hint = f"The smallest spend is {self.symbol} = {amount(self.smallest)}; the curator can register another."
-            got = f"{self.symbol} = {float_text(cost)}"
+            hint = f"The smallest spend is {self.symbol} = {at_least(self.smallest)}; the curator can register another."
+            got = stated(self.symbol, cost)
             raise ParameterError("the spend is too small", where=f"dataset {self.dataset!r}", got=got, hint=hint)
 
     def check_spend(
@@ -108,8 +107,8 @@ class Registration:
         self.check_size(cost)
         for spent, total, sign in ((cost, self.total, self.symbol), (delta, self.delta, "δ")):
             if not exact(spent, total) and spent not in remaining():
-                hint = f"Rounded up it is {sign} = {amount(rounded(spent, total, spent - 1))}."
-                where, got = f"dataset {self.dataset!r}", f"{sign} = {float_text(spent)}"
+                hint = f"Rounded up it is {sign} = {at_least(rounded(spent, total, spent - 1))}."
+                where, got = f"dataset {self.dataset!r}", stated(sign, spent)
                 raise ParameterError("the fraction of this spend is too long", where=where, got=got, hint=hint)
 
     def budget(self, kind: str, holder: str) -> Fraction | None:

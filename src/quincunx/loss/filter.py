@@ -19,9 +19,9 @@ from quincunx.errors import BudgetError, DataError, MisuseError, ParameterError,
 from quincunx.loss.loss import Loss
 from quincunx.loss.spend import Additive, cost, rounded_up, symbol
 from quincunx.numbers import Ball, Exact, ball, delta_parameter, exact_fraction, precision
+from quincunx.numbers.text import amount, at_most, stated
 from quincunx.spec.intensity import number
 from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Standard
-from quincunx.spec.wording import shown
 
 _DECIMALS: Final = 10**12
 _KNOWN: Final = "Pure(), Approximate(delta), ZCDP(), GaussianDP() or Renyi(alpha)"
@@ -125,7 +125,7 @@ class Filter(_Account):
     def _charge(self, loss: Loss, delta: object) -> tuple[Fraction, Fraction]:
         standard, share = self._standard, delta_parameter(delta)
         if share and not isinstance(standard, Approximate):
-            got, hint = _text(share), "Other standards take the δ that a loss states itself."
+            got, hint = amount(share), "Other standards take the δ that a loss states itself."
             raise ParameterError("only an Approximate filter shares out δ", where="delta", got=got, hint=hint)
         used = share or loss.stated_delta()
         # With a share the loss is (ε(δ), δ) by its own curve; without one, its parameters are added.
@@ -151,8 +151,8 @@ class Filter(_Account):
 
     def __repr__(self) -> str:
         account, delta = self._account, _delta_budget(self._standard)
-        rest = f", δ = {_text(account.spent_delta)} of {_text(delta)}" if delta else ""
-        return f"<Filter: spent {symbol(self._standard)} = {_text(account.spent)} of {_text(self._budget)}{rest}>"
+        rest = f", δ = {amount(account.spent_delta)} of {amount(delta)}" if delta else ""
+        return f"<Filter: spent {symbol(self._standard)} = {amount(account.spent)} of {amount(self._budget)}{rest}>"
 
 
 class Odometer(_Account):
@@ -178,7 +178,7 @@ class Odometer(_Account):
         """Add `loss` and return the new total. Raises PrivacyError, and adds nothing, if the loss is not pure."""
         self._here()
         if stated := _loss(loss, "record").stated_delta():
-            got, hint = f"δ = {_text(stated)}", "Use a Filter with a δ."
+            got, hint = f"δ = {amount(stated)}", "Use a Filter with a δ."
             raise PrivacyError("the loss is private only up to δ", where="Odometer", got=got, hint=hint)
         price = cost(Pure(), loss)
         with self._lock:
@@ -186,7 +186,7 @@ class Odometer(_Account):
             return self._total
 
     def __repr__(self) -> str:
-        return f"<Odometer: ε = {_text(self._total)}>"
+        return f"<Odometer: ε = {amount(self._total)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,22 +257,14 @@ def _refusal(symbol: str, requested: Fraction, spent: Fraction, remaining: Fract
     return BudgetError(
         "the budget does not cover this loss; nothing was spent",
         where="Filter",
-        got=f"{symbol} = {_text(requested)}, with {_text(spent)} spent and {_text(remaining)} remaining",
-        hint=f"The largest affordable is {symbol} = {_text(remaining)}.",
+        got=f"{stated(symbol, requested)}, with {amount(spent)} spent and {amount(remaining)} remaining",
+        hint=f"The largest affordable is {symbol} = {at_most(remaining)}.",
         symbol=symbol,
         requested=requested,
         spent=spent,
         remaining=remaining,
         affordable=remaining,
     )
-
-
-def _text(amount: Fraction) -> str:
-    # What was rounded to 12 decimals reads as a decimal; short fractions stay as they are.
-    if amount.denominator <= 100 or _DECIMALS % amount.denominator:
-        return shown(amount)
-    units = int(amount * _DECIMALS)
-    return f"{units // _DECIMALS}.{units % _DECIMALS:012d}".rstrip("0")
 
 
 def _loss(loss: object, where: str) -> Loss:

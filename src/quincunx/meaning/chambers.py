@@ -15,9 +15,9 @@ from typing import Any, Final
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.meaning.joint import Joint
 from quincunx.numbers import Ball, Exact, Log, ball, float_above, non_negative, precision
+from quincunx.numbers.text import amount
 from quincunx.spec import intensity as intensities
 from quincunx.spec.unit import AddRemove, Replace, Unit
-from quincunx.spec.wording import shown
 
 _BITS: Final = 256
 # How many weights a search may add up before it is refused.
@@ -81,7 +81,7 @@ class Chamber:
         others = f"everyone's outside a chamber of {self.size} people, this one included"
         tied = f"This person's record is independent of {others if self.others else 'all others'}."
         return (
-            f"{tied} Then one release at ε = {shown(number)} moves the odds of {what} by a factor of at most "
+            f"{tied} Then one release at ε = {amount(number)} moves the odds of {what} by a factor of at most "
             f"{_times(number, steps)}, for someone who knows {who}. For someone who already knows all other "
             f"records{besides} the factor is at most {_times(number, alone)}, however people depend on each other. "
             "Both bounds are for pure ε and one release; the first is for the prior from which this dependence was "
@@ -152,7 +152,7 @@ def _times(epsilon: Exact, steps: int) -> str:
     """The factor in digits, rounded up: a stated bound must not be below the true one."""
     bound, power = growth(epsilon, steps), "e^ε" if steps == 1 else f"e^({steps}ε)"
     if isinstance(bound, Fraction) and bound.denominator == 1:
-        return f"{power} = {shown(bound)}"
+        return f"{power} = {amount(bound)}"
     top = float_above(bound)
     if top >= _READABLE:
         return power

@@ -14,6 +14,7 @@ from quincunx.meaning.chambers import Chamber
 from quincunx.meaning.joint import Joint
 from quincunx.meaning.respondents import Respondents
 from quincunx.numbers import float_near, positive, positive_integer, probability
+from quincunx.numbers.text import amount
 from quincunx.spec.unit import Replace
 
 _POINTS: Final = 40
@@ -33,7 +34,7 @@ def correlation_chart(epsilons: Iterable[object] = ("0.5", 1, 2)) -> Chart:
             correlation = Fraction(step, _POINTS)
             asked = Respondents(prior=_correlated(correlation), probability=p)
             points.append((float(correlation), float_near(asked.together)))
-        series.append(Line(label=f"ε = {float(epsilon):g}", points=points))
+        series.append(Line(label=f"ε = {amount(epsilon)}", points=points))
     return lines(
         series,
         title="Two yes answers say more about one person than e^ε allows exactly when the two people are positively "
@@ -89,7 +90,7 @@ def copying_chart(sizes: Sequence[object] = (2, 3, 5), epsilon: object = 1) -> C
         title="The more surely people copy each other, the more people's ε one of them is exposed to",
         x="chance that each person's truth equals the one before (%)",
         y="people's worth of ε: ln(likelihood ratio)/ε for the first person when all answer yes",
-        note=f"Randomized response at ε = {float(number):g}. At 50 % everyone is independent: 1. At 100 % all are "
+        note=f"Randomized response at ε = {amount(number)}. At 50 % everyone is independent: 1. At 100 % all are "
         "alike: the size of the chain, which is the bound by chambers. The Markov boundary of the first person is the "
         "second alone and would allow no more than 2.",
     )

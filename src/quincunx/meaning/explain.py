@@ -17,8 +17,8 @@ from quincunx.meaning.posterior import Posterior, chance, known, percent, poster
 from quincunx.meaning.subject import guarantee_of
 from quincunx.meaning.testing import Attack, attack_on
 from quincunx.numbers import positive_integer
+from quincunx.numbers.text import amount
 from quincunx.spec import Specification
-from quincunx.spec.wording import shown
 
 if TYPE_CHECKING:
     from quincunx.chart import Chart
@@ -58,7 +58,7 @@ class Meaning:
         """The explanation as paragraphs, the last of them its conditions."""
         low, high = (Fraction(end) for end in (self.posterior.low, self.posterior.high))
         risk = self.posterior.outside
-        except_ = f", except with probability at most {shown(risk)}" if risk else ""
+        except_ = f", except with probability at most {amount(risk)}" if risk else ""
         parts = [
             f"What may be believed. {self.sentence}",
             f"As odds. Whatever was believed, its odds move by a factor of at most {times(self.odds.factor)}, up or "
@@ -183,8 +183,8 @@ def _conditions(guarantee: Guarantee, about: str, people: int, outside: Fraction
     ]
     if outside:
         found.append(
-            f"The bounds on beliefs may fail with probability at most {shown(outside)}, over the noise of the release; "
-            "the bounds on tests always hold."
+            f"The bounds on beliefs may fail with probability at most {amount(outside)}, over the noise of the "
+            "release; the bounds on tests always hold."
         )
     return tuple(found)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from quincunx.meaning.joint import Label
 from quincunx.numbers import Exact
-from quincunx.spec.wording import shown
+from quincunx.numbers.text import amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Moved:
         who = f"knowing that {facts}, " if facts else ""
         return (
             f"{who}the output {self.output!r} moves the belief that record {self.record} is {self.value!r} "
-            f"from {shown(self.prior)} to {shown(self.posterior)}"
+            f"from {amount(self.prior)} to {amount(self.posterior)}"
         )
 
 
@@ -82,6 +82,6 @@ class Judgement:
         what = "a belief" if self.by == "ratio" else "the odds of a belief"
         return (
             f"For {who}, one output {'cannot' if self.holds else 'can'} move {what} about one record by more than a "
-            f"factor of {power}, ε = {shown(self.epsilon)}. {'The farthest' if self.holds else 'For example'}: "
+            f"factor of {power}, ε = {amount(self.epsilon)}. {'The farthest' if self.holds else 'For example'}: "
             f"{self.witness}."
         )

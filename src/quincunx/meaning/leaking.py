@@ -15,9 +15,9 @@ from quincunx.loss.law import as_ball
 from quincunx.meaning.curves import Delta
 from quincunx.meaning.guarantee import PRECISION, Growth, Unit, undecided
 from quincunx.meaning.search import smallest
-from quincunx.numbers import Ball, Exact, ball, float_above, float_near, precision
+from quincunx.numbers import Ball, Exact, ball, float_above, precision
+from quincunx.numbers.text import above, amount
 from quincunx.spec.implication import exponential
-from quincunx.spec.wording import rounded_up, shown
 
 # The δ at which a loss that is not pure is named.
 _USUAL: Final = Fraction(1, 10**6)
@@ -40,22 +40,22 @@ class Leaking:
     @property
     def stated(self) -> str:
         loss, delta = self.loss, self.loss.stated_delta()
-        outside = f", δ = {shown(delta)}" if delta else ""
+        outside = f", δ = {amount(delta)}" if delta else ""
         with precision(PRECISION):
             pure = loss.total_pure()
         if isinstance(pure, Fraction) and pure.denominator <= _READABLE:
-            return f"ε = {shown(pure)}{outside}"
+            return f"ε = {amount(pure)}{outside}"
         pure = as_ball(pure)
         if pure.is_finite():
-            return f"ε ≤ {_ceiling(float_above(pure))}{outside}"
+            return f"ε ≤ {above(float_above(pure))}{outside}"
         low, high = loss.gdp_bounds()
         if low > 0:
-            return f"μ ≤ {_ceiling(high)}"
+            return f"μ ≤ {above(high)}"
         epsilon = loss.epsilon(_USUAL)
         if math.isfinite(epsilon):
-            return f"ε ≤ {_ceiling(epsilon)} at δ = {shown(_USUAL)}"
+            return f"ε ≤ {above(epsilon)} at δ = {amount(_USUAL)}"
         with precision(PRECISION):
-            return f"ρ ≤ {_ceiling(float_above(loss.total_zcdp()[1]))}{outside}"
+            return f"ρ ≤ {above(float_above(loss.total_zcdp()[1]))}{outside}"
 
     @property
     def counted(self) -> str:
@@ -83,7 +83,7 @@ class Leaking:
             return found, risk
         if always is None:
             hint = "Allow more than twice the δ that the loss states; where it states none, too much leaks for a bound."
-            got = f"outside = {shown(risk)}"
+            got = f"outside = {amount(risk)}"
             raise PrivacyError(
                 "no bound on a belief follows from this loss", where="posterior_bounds", got=got, hint=hint
             )
@@ -129,8 +129,3 @@ def _best(loss: Loss, risk: Fraction) -> Ball | None:
         if rest > 0 and factor.is_finite() and (best is None or factor.upper() < best.upper()):
             best = factor
     return best
-
-
-def _ceiling(value: float) -> str:
-    """Six digits, rounded up."""
-    return f"{float_near(rounded_up(Ball(value), digits=6)):.6g}" if value else "0"

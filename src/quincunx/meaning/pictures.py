@@ -12,7 +12,7 @@ from quincunx.meaning.posterior import chance, moved, percent
 from quincunx.meaning.subject import guarantee_of
 from quincunx.meaning.testing import drawn_misses
 from quincunx.numbers import ball, float_above, precision
-from quincunx.spec.wording import shown
+from quincunx.numbers.text import amount
 
 if TYPE_CHECKING:
     from quincunx.meaning.explain import Meaning
@@ -66,7 +66,7 @@ def _belief(meaning: Meaning, grown: Guarantee) -> Chart:
         band = [(each, *moved(each, growth)) for each in grid]
     low, high = (Fraction(end) for end in (meaning.posterior.low, meaning.posterior.high))
     ends = f"{percent(low, up=False)} to {percent(high, up=True)}"
-    except_ = f" Except with probability {shown(left)} over the noise." if left else ""
+    except_ = f" Except with probability {amount(left)} over the noise." if left else ""
     at = 100 * float(meaning.prior)
     return lines(
         [
@@ -121,7 +121,7 @@ def _groups(meaning: Meaning) -> Chart:
         data.append(Bar(label=label, value=100 * each.power, series=power, text=percent(Fraction(each.power), up=True)))
     top = [percent(Fraction(each.high), up=True) for each in (first, last)]
     risk = max(each.outside for each in meaning.groups)
-    except_ = f" Beliefs: except with probability {shown(risk)} over the noise." if risk else ""
+    except_ = f" Beliefs: except with probability {amount(risk)} over the noise." if risk else ""
     return bars(
         data,
         title=f"A belief of {chance(meaning.prior)} may reach {top[0]} about {_who(first.people)} and {top[1]} about "

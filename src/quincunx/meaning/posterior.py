@@ -21,9 +21,10 @@ from quincunx.numbers import (
     precision,
     probability,
 )
+from quincunx.numbers.text import amount
 from quincunx.spec import Specification
 from quincunx.spec.unit import Replace
-from quincunx.spec.wording import listed, shown
+from quincunx.spec.wording import listed
 
 _LEAST: Final = Fraction(1, 10**12)
 
@@ -77,7 +78,7 @@ def sentence(
     """`posterior_bounds` in words, with the conditions under which it holds."""
     guarantee, count = guarantee_of(specification, unit), positive_integer(people, "people")
     belief, risk, low, high = enclosed(prior, guarantee, about, count, outside)
-    always = f"except with probability at most {shown(risk)} over its noise" if risk else "whatever the release says"
+    always = f"except with probability at most {amount(risk)} over its noise" if risk else "whatever the release says"
     return (
         f"Someone who already knows {known(guarantee, about, count)}, and who believed "
         f"{_held(guarantee, about, count, belief)}, believes it after the release with a probability between "
@@ -190,7 +191,7 @@ def percent(value: Fraction, *, up: bool) -> str:
 def chance(prior: Fraction) -> str:
     """A probability as it was given: a percentage where that is short, else the fraction."""
     millionths = 100 * prior * 10**6
-    return f"{_decimal(millionths.numerator, 6)} %" if millionths.denominator == 1 else shown(prior)
+    return f"{_decimal(millionths.numerator, 6)} %" if millionths.denominator == 1 else amount(prior)
 
 
 def _decimal(scaled: int, decimals: int) -> str:

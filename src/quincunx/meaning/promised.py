@@ -11,12 +11,12 @@ from quincunx.loss.law import as_ball
 from quincunx.meaning.curves import Delta, delta_of
 from quincunx.meaning.guarantee import Growth, Unit, undecided
 from quincunx.numbers import Ball, Exact, ball
+from quincunx.numbers.text import amount
 from quincunx.spec import Specification
 from quincunx.spec.implication import exponential, scaled
 from quincunx.spec.order import rounded_up
 from quincunx.spec.standard import Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
-from quincunx.spec.wording import shown
 
 # How many times smaller than `outside` the δ may be at which the other standards are converted.
 _SHARES: Final = (3, 4, 6, 10, 20, 50, 100, 1_000)
@@ -95,7 +95,7 @@ class Promised:
                 "Allow more than twice δ outside, or state the guarantee as pure, approximate, zCDP, Rényi or Gaussian."
             )
             what = f"no bound on a belief follows from {type(standard).__name__}"
-            raise PrivacyError(what, where="posterior_bounds", got=f"outside = {shown(risk)}", hint=hint)
+            raise PrivacyError(what, where="posterior_bounds", got=f"outside = {amount(risk)}", hint=hint)
         return best, risk
 
     def delta(self) -> Delta:

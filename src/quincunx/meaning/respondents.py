@@ -10,7 +10,7 @@ from typing import Any
 from quincunx.errors import ParameterError
 from quincunx.meaning.joint import Joint
 from quincunx.numbers import Log, probability
-from quincunx.spec.wording import shown
+from quincunx.numbers.text import amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -84,9 +84,9 @@ class Respondents:
         afterwards = self.posterior(self.affirmative, self.affirmative)
         return (
             f"Both answer {'yes' if self.affirmative else 'no'}, which speaks for 1. Together the answers are "
-            f"{shown(ratio)} times as likely if the first person is a 1 as if not, {compared} e^ε = {shown(limit)}. "
-            f"{_why(covariance, informative=limit > 1)} A belief of {shown(self._believed)} that the first person is a "
-            f"1 becomes {shown(afterwards)}. Someone who already knows the second person's truth is moved by e^ε at "
+            f"{amount(ratio)} times as likely if the first person is a 1 as if not, {compared} e^ε = {amount(limit)}. "
+            f"{_why(covariance, informative=limit > 1)} A belief of {amount(self._believed)} that the first person is "
+            f"a 1 becomes {amount(afterwards)}. Someone who already knows the second person's truth is moved by e^ε at "
             "most."
         )
 

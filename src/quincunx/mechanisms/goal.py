@@ -14,6 +14,7 @@ from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.loss.law import Real, total_of
 from quincunx.numbers import ball, delta_parameter, non_negative, precision, rational
+from quincunx.numbers.text import amount
 
 PRECISION: Final = 256
 
@@ -61,7 +62,7 @@ class _Pure(Goal):
         return loss.total_pure()
 
     def __str__(self) -> str:
-        return f"ε = {self.epsilon} at δ = 0"
+        return f"ε = {amount(self.epsilon)} at δ = 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ class _Approximate(Goal):
         return loss.curve().delta(ball(self.epsilon))[1]
 
     def __str__(self) -> str:
-        return f"ε = {self.epsilon} at δ = {self.delta}"
+        return f"ε = {amount(self.epsilon)} at δ = {amount(self.delta)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ class _Concentrated(Goal):
         return loss.total_zcdp()[1]
 
     def __str__(self) -> str:
-        return f"ρ = {self.rho}" + (f" at δ = {self.delta}" if self.delta else "")
+        return f"ρ = {amount(self.rho)}" + (f" at δ = {amount(self.delta)}" if self.delta else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ class _Gaussian(Goal):
         return loss.total_gdp()
 
     def __str__(self) -> str:
-        return f"μ = {self.mu}"
+        return f"μ = {amount(self.mu)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +138,7 @@ class _Renyi(Goal):
         return total_of(loss.terms, lambda law: law.renyi(self.alpha))[1]
 
     def __str__(self) -> str:
-        return f"ε = {self.epsilon} at order α = {self.alpha}"
+        return f"ε = {amount(self.epsilon)} at order α = {amount(self.alpha)}"
 
 
 _FORMS: Final = "Give epsilon (and delta), rho, mu, or alpha with epsilon."

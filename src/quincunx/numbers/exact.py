@@ -125,15 +125,6 @@ def positive_integer(value: object, name: str) -> int:
 
 
 def _short(number: Fraction) -> str:
-    text = str(number)
-    return text if len(text) <= 40 else f"about {float_text(number)}"
+    from quincunx.numbers.text import amount  # which stands on this module
 
-
-def float_text(number: Fraction) -> str:
-    """A short decimal for a message, for rationals of any size."""
-    if number == 0:
-        return "0"
-    digits = len(str(abs(number.numerator))) - len(str(number.denominator))
-    if -300 < digits < 300:
-        return f"{float(number):.6g}"
-    return f"{'-' if number < 0 else ''}1e{digits:+d}"
+    return amount(number)

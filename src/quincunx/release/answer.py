@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
+from quincunx.numbers.text import exact_text
 from quincunx.release import frame, show
-from quincunx.release.amounts import exact_text
 from quincunx.release.column import Column
 from quincunx.spec import Specification
 
@@ -142,6 +142,9 @@ class Answer:
 
     def __str__(self) -> str:
         return show.text(self)
+
+    # What a plain interpreter shows is for people: the table.
+    __repr__ = __str__
 
     def __rich__(self) -> RenderableType:
         return show.rich(self)

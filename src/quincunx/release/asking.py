@@ -11,7 +11,7 @@ from quincunx.errors import ParameterError
 from quincunx.ledger import Question
 from quincunx.noise import injected
 from quincunx.numbers import positive
-from quincunx.numbers.exact import float_text
+from quincunx.numbers.text import amount
 from quincunx.release import stored
 from quincunx.release.books import PLAN, Books
 from quincunx.release.identity import asked
@@ -98,7 +98,7 @@ def priced(
         return found
     except OverflowError:
         hint = "The noise would be too large to be worked out."
-        raise ParameterError("the spend is too small", where="spend", got=float_text(spend), hint=hint) from None
+        raise ParameterError("the spend is too small", where="spend", got=amount(spend), hint=hint) from None
 
 
 def indices(program: Program, within: Mapping[str, object]) -> dict[int, object]:

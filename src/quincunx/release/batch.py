@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from quincunx.errors import BudgetError, QuincunxError
 from quincunx.ledger import Question
+from quincunx.numbers.text import amount, at_most, exact_text, stated
 from quincunx.release import asking, write
-from quincunx.release.amounts import amount_text, charge_text, exact_text
 from quincunx.release.answer import Answer
 from quincunx.release.desk import FIRST, Ask, Desk
 from quincunx.release.explanation import GROUP_SIZE, Explanation
@@ -70,11 +70,11 @@ class Check:
         lines = []
         for name, explanation in self.releases:
             lines += [f"{name}:", *(f"  {line}" for line in explanation.lines()[:-1])]
-        rest = charge_text(self.symbol, self.remaining, self.remaining_delta)
-        total = charge_text(self.symbol, self.charged, self.charged_delta)
+        rest = stated(self.symbol, self.remaining, self.remaining_delta)
+        total = stated(self.symbol, self.charged, self.charged_delta)
         lines.append(f"all of it would cost {total}; remaining {rest} for {self.dataset}")
         if not self.covered:
-            lines.append(f"not covered: at most {charge_text(self.symbol, self.affordable)} can be spent")
+            lines.append(f"not covered: at most {stated(self.symbol, self.affordable)} can be spent")
         return [*lines, *self.notes, "No private row was read."]
 
     def __str__(self) -> str:
@@ -186,7 +186,7 @@ def _spends(desk: Desk, entries: Sequence[ReleaseEntry]) -> list[Fraction]:
     shares = {entry.name: entry.share for entry in entries if entry.share is not None}
     if shares and left <= 0:
         first = next(entry for entry in entries if entry.share is not None)
-        got = f"{given.symbol} = {amount_text(budget)} in all"
+        got = f"{stated(given.symbol, budget)} in all"
         hint = "Lower the other entries' spend, or raise the plan's budget."
         raise first.node.child("share").wrong("nothing of the plan's budget is left to share", got=got, hint=hint)
     whole = sum(shares.values(), _ZERO)
@@ -209,8 +209,8 @@ def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction],
         earlier = [(epsilon, delta, True)] if settled.changed else []
         if _differ(desk, entries):
             earlier += [(epsilon, delta, False), (settled.spend, settled.delta, False)]
-    for amount, used, derive in dict.fromkeys(earlier):
-        before = _composed(desk, entries, spends, amount, used, derive=derive)
+    for spend, used, derive in dict.fromkeys(earlier):
+        before = _composed(desk, entries, spends, spend, used, derive=derive)
         if before.whole is not None and desk.books.paid(before.whole):
             return before
     desk.books.registration.check_size(settled.spend)
@@ -272,12 +272,12 @@ def _admit(desk: Desk, planned: _Planned) -> None:
         ("δ", delta, left.spent_delta, left.remaining_delta),
     ):
         if requested > affordable:
-            got = f"{sign} = {amount_text(requested)}, with {amount_text(spent)} spent and {amount_text(affordable)}"
+            got = f"{stated(sign, requested)}, with {amount(spent)} spent and {amount(affordable)}"
             raise BudgetError(
                 "the budget does not cover this release; nothing was spent",
                 where=f"dataset {desk.dataset!r}",
                 got=f"{got} remaining",
-                hint=f"The largest affordable spend is {sign} = {amount_text(affordable)}.",
+                hint=f"The largest affordable spend is {sign} = {at_most(affordable)}.",
                 symbol=sign,
                 requested=requested,
                 spent=spent,
@@ -309,7 +309,7 @@ def _one_by_one(desk: Desk, planned: _Planned) -> dict[str, _Drawn]:
 def _together(desk: Desk, planned: _Planned, whole: Question) -> dict[str, _Drawn]:
     # Every question was rehearsed with the release.
     found = asking.kept(desk.books, whole, desk.analyst, lambda: None, partial(_draw_all, desk, planned))
-    price = charge_text(desk.books.registration.symbol, whole.cost, whole.delta)
+    price = stated(desk.books.registration.symbol, whole.cost, whole.delta)
     note = f"All releases of the plan were charged as one, {price}; what is spent here is this one's share."
     answers = {}
     for entry, ask, content in zip(planned.entries, planned.asks, found.content["answers"], strict=True):

@@ -11,7 +11,7 @@ from typing import Final
 from quincunx.errors import ParameterError
 from quincunx.ledger import Halt, Ledger, Question, Registration
 from quincunx.ledger.spending import exact, rounded
-from quincunx.release.amounts import charge_text
+from quincunx.numbers.text import stated
 from quincunx.spec import Specification
 
 MEMORY: Final = ":memory:"
@@ -130,7 +130,7 @@ class Books:
         notes = []
         if (kept, used) != (spend, delta):
             way = "down" if share else "up"
-            price = charge_text(given.symbol, kept, used)
+            price = stated(given.symbol, kept, used)
             notes.append(
                 f"The spend was rounded {way} to a multiple of 1e-30, because its fraction is too long: {price}."
             )

@@ -12,9 +12,9 @@ from quincunx.errors import ParameterError, PrivacyError, QuincunxError, Specifi
 from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
 from quincunx.numbers import delta_parameter, probability
+from quincunx.numbers.text import stated
 from quincunx.release import asking, guarantee, neighbours, stored
 from quincunx.release import invariants as facts
-from quincunx.release.amounts import charge_text
 from quincunx.release.answer import Answer
 from quincunx.release.asking import Engine, Kept
 from quincunx.release.books import Books
@@ -285,11 +285,11 @@ class Desk:
         elif found.paid:
             said.append("Cost 0: the question was paid for before, and its answer had not been stored.")
         if found.charged_analyst and not found.charged:
-            charged = charge_text(given.symbol, found.charged_analyst)
+            charged = stated(given.symbol, found.charged_analyst)
             said.append(f"{self.analyst} is charged {charged}, the dataset nothing.")
         if found.first and not self.books.memory:
             # A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence.
-            total = charge_text(given.symbol, given.total, given.delta)
+            total = stated(given.symbol, given.total, given.delta)
             said.append(f"{FIRST} about {self.dataset} in this ledger, which now gives it {total} in all.")
         return said
 

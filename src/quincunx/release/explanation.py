@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 
 from quincunx.numbers import float_above
-from quincunx.release.amounts import charge_text, exact_text, percent
+from quincunx.numbers.text import above, amount, exact_text, near, percent, stated
 from quincunx.release.interval import half_width, of_mean, standard_error
 from quincunx.release.pricing import Priced
-from quincunx.release.words import measure_words, noise_words, number_text, selection_words, sharing_words
+from quincunx.release.words import measure_words, noise_words, selection_words, sharing_words
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
@@ -123,11 +123,15 @@ class Explanation:
         return [*lines, *self.sharing, *self.biases, "No private row was read."]
 
     def __str__(self) -> str:
-        return "\n".join([*self.lines(), "", self.engine_sql])
+        return "\n".join(self.lines())
+
+    # What a plain interpreter shows is for people: the plan in words.
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         lines = "<br>".join(escape(line) for line in self.lines())
-        return f"<div><p>{lines}</p><pre>{escape(self.engine_sql)}</pre></div>"
+        folded = f'<pre style="white-space: pre-wrap; overflow-wrap: anywhere">{escape(self.engine_sql)}</pre>'
+        return f"<div><p>{lines}</p><details><summary>the engine's SQL</summary>{folded}</details></div>"
 
 
 def output_errors(priced: Priced, confidence: Fraction, group_size: int) -> tuple[OutputError, ...]:
@@ -190,7 +194,7 @@ def _direct(name: str, index: int, priced: Priced, risk: Fraction, group_size: i
         (-float(edge), float(edge)),
     )
     half, se = float(estimate.high[0]), float(estimate.se[0])
-    middle = number_text(statistic.centre)
+    middle = amount(statistic.centre)
     assumed = f"assumed: a group of {group_size:,} rows whose mean is about {middle}"
     return OutputError(name=name, half_width=half, se=None if np.isnan(se) else se, assumed=assumed)
 
@@ -199,14 +203,14 @@ def _error_line(error: OutputError, confidence: Fraction) -> str:
     after = f" ({error.assumed})" if error.assumed else ""
     if error.half_width is None:
         return f"error of {error.name}: not known beforehand{after}"
-    se = "" if error.se is None else f", standard error {error.se:.4g}"
-    return f"error of {error.name}: ± {error.half_width:.4g} at {percent(confidence)}{se}{after}"
+    se = "" if error.se is None else f", standard error {near(error.se, 4)}"
+    return f"error of {error.name}: ± {above(error.half_width, 4)} at {percent(confidence)}{se}{after}"
 
 
 def _cost_line(cost: Cost) -> str:
-    price = charge_text(cost.symbol, cost.spend, cost.delta)
-    rest = f"remaining {charge_text(cost.symbol, cost.remaining)}"
+    price = stated(cost.symbol, cost.spend, cost.delta)
+    rest = f"remaining {stated(cost.symbol, cost.remaining)}"
     if not cost.charged and not cost.charged_delta:
         return f"cost: 0, because this question was paid for before ({price}); {rest}"
-    refused = f"; not covered: at most {charge_text(cost.symbol, cost.affordable)}" if not cost.covered else ""
+    refused = f"; not covered: at most {stated(cost.symbol, cost.affordable)}" if not cost.covered else ""
     return f"cost: {price}; {rest}{refused}"

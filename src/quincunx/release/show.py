@@ -10,7 +10,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 
-from quincunx.release.amounts import charge_text, percent
+from quincunx.numbers.text import percent, stated
 from quincunx.release.column import Column
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ def cells(answer: Answer) -> Iterator[tuple[str, bool, list[str]]]:
 def footer(answer: Answer) -> list[str]:
     """The lines below the table."""
     delta = answer.remaining_delta
-    spent = charge_text(answer.symbol, answer.spent, answer.delta)
+    spent = stated(answer.symbol, answer.spent, answer.delta)
     lines = [
-        f"spent {spent}; remaining {charge_text(answer.symbol, answer.remaining, delta)} for {answer.dataset}",
+        f"spent {spent}; remaining {stated(answer.symbol, answer.remaining, delta)} for {answer.dataset}",
         *(f"noise: {words}" for words in answer.mechanisms),
         f"protects: {answer.specification.unit.words()}",
     ]
@@ -144,20 +144,23 @@ def text(answer: Answer) -> str:
 def html(answer: Answer) -> str:
     """The answer for a notebook; every text is escaped."""
     shown = list(cells(answer))
-    heads = "".join(f"<th>{escape(heading)}</th>" for heading, _, _ in shown)
-    aligned = ["right" if numeric else "left" for _, numeric, _ in shown]
+    # Numbers and intervals stay on one line; a table that is wider than the page scrolls by itself.
+    sides = ["right; white-space: nowrap" if numeric else "left" for _, numeric, _ in shown]
+    aligned = [f"padding: .1em .5em; text-align: {side}" for side in sides]
+    heads = "".join(
+        f'<th style="{style}">{escape(heading)}</th>' for style, (heading, _, _) in zip(aligned, shown, strict=True)
+    )
     body = "".join(
         "<tr>"
-        + "".join(
-            f'<td style="text-align: {side}">{escape(cell)}</td>' for side, cell in zip(aligned, row, strict=True)
-        )
+        + "".join(f'<td style="{style}">{escape(cell)}</td>' for style, cell in zip(aligned, row, strict=True))
         + "</tr>"
         for row in zip(*(texts for _, _, texts in shown), strict=True)
     )
     more = f"<p>… {len(answer) - ROWS:,} more rows</p>" if len(answer) > ROWS else ""
     lines = "<br>".join(escape(line) for line in footer(answer))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div>{table}{more}<p><small>{lines}</small></p></div>"
+    # Colours are the page's own, light or dark.
+    return f'<div><div style="overflow-x: auto">{table}</div>{more}<p><small>{lines}</small></p></div>'
 
 
 def _printable(cell: str) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isqrt, sqrt
 from typing import Any, Final
 
-from quincunx.numbers.exact import float_text
+from quincunx.numbers.text import amount, near
 from quincunx.release.pricing import Noise, Priced
 from quincunx.release.stored import law_name
 from quincunx.table.expression import Call, Column, Expression, Measured
@@ -27,7 +27,7 @@ _LAWS: Final[Mapping[str, tuple[str, str, Callable[[Any], float]]]] = {
 def noise_words(noise: Noise, measure: Measure) -> str:
     """`discrete Gaussian noise, σ = 14.1`, in the data's unit."""
     name, symbol, size = _LAWS[law_name(noise)]
-    return f"{name}, {symbol} = {size(noise) * float(measure.unit):.4g}"
+    return f"{name}, {symbol} = {near(size(noise) * float(measure.unit), 4)}"
 
 
 def noises(program: Program, noise: tuple[Noise, ...]) -> tuple[str, ...]:
@@ -45,8 +45,8 @@ def measure_words(measure: Measure) -> str:
         what, unit = f"the number of rows{'' if measure.argument is None else ' with a value'}", "rows"
     else:
         low, high = ((end - measure.centre) * measure.step for end in (measure.low, measure.high))
-        about = f", {number_text(measure.centre * measure.step)} subtracted" if measure.centre else ""
-        what, unit = f"the sum of values from {number_text(low)} to {number_text(high)}{about}", "rows"
+        about = f", {amount(measure.centre * measure.step)} subtracted" if measure.centre else ""
+        what, unit = f"the sum of values from {amount(low)} to {amount(high)}{about}", "rows"
     if measure.where is not None:
         what += ", where FILTER is true"
     norm = {1: "ℓ1", 2: "ℓ2"}[measure.vector.norm]
@@ -93,13 +93,8 @@ def root_text(square: Fraction) -> str:
     """√square, exact where it is rational."""
     top, bottom = isqrt(square.numerator), isqrt(square.denominator)
     if top * top == square.numerator and bottom * bottom == square.denominator:
-        return number_text(Fraction(top, bottom))
-    return f"√{square}"
-
-
-def number_text(value: Fraction) -> str:
-    """Whole numbers in full, others as short decimals."""
-    return str(value) if value.denominator == 1 else float_text(value)
+        return amount(Fraction(top, bottom))
+    return f"√({square})" if square.denominator > 1 else f"√{square}"
 
 
 def _shown(program: Program, measure: int) -> str:

@@ -9,10 +9,11 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, Log, delta_parameter, positive_integer, precision
+from quincunx.numbers.text import amount
 from quincunx.spec.divergence import Number, checked
 from quincunx.spec.implication import RULES, Intensity
 from quincunx.spec.measure import EQUAL, Found, Least, worse
-from quincunx.spec.wording import latex_number, shown
+from quincunx.spec.wording import latex_number
 
 _SYMBOLS: Final = {"ε": r"\varepsilon", "ρ": r"\rho", "√ρ": r"\sqrt{\rho}", "μ": r"\mu"}
 
@@ -85,7 +86,7 @@ class Standard(ABC):
             hint = 'Write Fraction("1/2") for a rational and Log(3) for ln 3.'
             raise ParameterError("expected an exact number", where=self.symbol, got=type(given).__name__, hint=hint)
         if (intensity.of < 1) if isinstance(intensity, Log) else (intensity < 0):
-            raise ParameterError("must be 0 or greater", where=self.symbol, got=shown(intensity))
+            raise ParameterError("must be 0 or greater", where=self.symbol, got=amount(intensity))
 
     @abstractmethod
     def words(self, intensity: Exact) -> str:

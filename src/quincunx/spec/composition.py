@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import PrivacyError, SpecificationError
 from quincunx.numbers import Ball, Exact, Log, ball, precision
+from quincunx.numbers.text import stated
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import at_most, rounded_up
 from quincunx.spec.scope import Everything, Scope
@@ -218,7 +219,7 @@ def _with_delta(make: Callable[[Fraction], Standard]) -> Callable[[Any, Exact, A
         delta = target.delta + other.delta
         if delta >= 1:
             what = "the δ of the releases add up to 1 or more, which promises nothing"
-            raise PrivacyError(what, where="compose", got=f"δ = {delta}", hint="Use a smaller δ for each release.")
+            raise PrivacyError(what, where="compose", got=stated("δ", delta), hint="Use a smaller δ for each release.")
         return make(delta), plus(a, b)
 
     return rule

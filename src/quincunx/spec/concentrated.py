@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, ball, float_above, non_negative, rational
+from quincunx.numbers.text import amount
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import (
     FOREVER,
@@ -27,7 +28,7 @@ from quincunx.spec.divergence import (
     sharpened,
 )
 from quincunx.spec.measure import Found, likelier
-from quincunx.spec.wording import latex_number, shown
+from quincunx.spec.wording import latex_number
 
 _TOLERANCE: Final = Ball(1) + Ball(1) / 10**6
 # Around a mean the bound of an interval is coarser, and a hundred-thousandth is enough.
@@ -209,7 +210,7 @@ class Concentrated(Standard):
         if given is not None and given != "all":
             omega = rational(given, "omega")
             if omega <= 1:
-                raise ParameterError("the largest order must be greater than 1", where="omega", got=shown(omega))
+                raise ParameterError("the largest order must be greater than 1", where="omega", got=amount(omega))
             object.__setattr__(self, "omega", omega)
         else:
             object.__setattr__(self, "omega", None)
@@ -218,9 +219,9 @@ class Concentrated(Standard):
         return Found.of(sharpened(lambda: under_a_line(p, q, self.xi, self.omega), exact, 0.1), likelier(p, q))
 
     def words(self, intensity: Exact) -> str:
-        orders = "of every order" if self.omega is None else f"of every order up to ω = {shown(self.omega)}"
+        orders = "of every order" if self.omega is None else f"of every order up to ω = {amount(self.omega)}"
         return (
-            f"ρ = {shown(intensity)}, ξ = {shown(self.xi)}: when the data change by one unit, the Rényi divergence "
+            f"ρ = {amount(intensity)}, ξ = {amount(self.xi)}: when the data change by one unit, the Rényi divergence "
             f"{orders} is at most ξ plus ρ times the order."
         )
 
@@ -271,9 +272,9 @@ class MeanConcentrated(Standard):
         return Found.of(sharpened(compute, exact, 0.1), likelier(p, q))
 
     def words(self, intensity: Exact) -> str:
-        mean = "any" if self.mu is None else f"at most μ = {shown(self.mu)}"
+        mean = "any" if self.mu is None else f"at most μ = {amount(self.mu)}"
         return (
-            f"τ = {shown(intensity)}: when the data change by one unit, the evidence that an output gives has a mean "
+            f"τ = {amount(intensity)}: when the data change by one unit, the evidence that an output gives has a mean "
             f"of {mean}, and strays from it no more than a bell curve of standard deviation τ."
         )
 

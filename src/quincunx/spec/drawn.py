@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Exact, probability
+from quincunx.numbers.text import amount
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
-from quincunx.spec.wording import shown
 
 if TYPE_CHECKING:
     from quincunx.spec.relation import Unit
@@ -90,6 +90,6 @@ class Drawn:
     def words(self, stated: str) -> str:
         """The intensity in words."""
         return (
-            f"{stated}, for all but a share of {shown(self.share)} of the changes that a stated law of the data draws; "
-            "for that share nothing is promised."
+            f"{stated}, for all but a share of {amount(self.share)} of the changes that a stated law of the data "
+            "draws; for that share nothing is promised."
         )

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Exact, Log, ball, float_near, precision, rational
+from quincunx.numbers import Exact, Log, rational
 from quincunx.spec import label
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.varying import PerPerson, PerRecord, Varying
-from quincunx.spec.wording import shown
 
 __all__ = ["Drawn", "PerPerson", "PerRecord", "PerUniverse", "number"]
 
@@ -105,11 +103,3 @@ def from_json(data: Any) -> Intensity:
             raise SpecificationError("a dataset is listed twice", where="prior", got=f"{len(weights)} datasets")
         return Drawn(value=data["value"], prior=dict(weights), share=data["share"])
     return read(data)
-
-
-def text(value: Exact, symbol: str) -> str:
-    """The number with its symbol: "ρ = 1/2", "ε = ln(3) (about 1.09861)"."""
-    if isinstance(value, Fraction):
-        return f"{symbol} = {shown(value)}"
-    with precision(128):
-        return f"{symbol} = {shown(value)} (about {float_near(ball(value)):.6g})"

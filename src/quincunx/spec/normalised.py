@@ -14,11 +14,11 @@ from math import isqrt
 from typing import ClassVar, Final
 
 from quincunx.numbers import Ball, Exact, ball, non_negative, precision
+from quincunx.numbers.text import amount
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import Bounds, Number, sharpened, zcdp
 from quincunx.spec.implication import scaled
 from quincunx.spec.measure import Found, likelier
-from quincunx.spec.wording import shown
 
 _DECIMALS: Final = 10**12
 
@@ -61,7 +61,7 @@ class NormalisedRenyi(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"√ρ = {shown(intensity)}: when the data change by one unit, the output gives away no more, in Rényi "
+            f"√ρ = {amount(intensity)}: when the data change by one unit, the output gives away no more, in Rényi "
             "divergence of every order, than one draw of a bell curve whose centre moves by √2 times √ρ standard "
             "deviations. It is ρ-zCDP, stated so that it grows in proportion to the distance."
         )

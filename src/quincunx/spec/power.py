@@ -9,10 +9,11 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, ball, float_near, positive_integer, precision, rational
+from quincunx.numbers.text import amount
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import FOREVER, ZERO, Number, as_rational, enclosed, is_zero, larger, sharpened
 from quincunx.spec.measure import Found, likelier
-from quincunx.spec.wording import latex_number, shown
+from quincunx.spec.wording import latex_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class PowerDivergence(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}: when the data change by one unit, the probability of an output changes by a "
+            f"ε = {amount(intensity)}: when the data change by one unit, the probability of an output changes by a "
             f"share of itself whose {self.k}-th power is ε to the {self.k} on average."
         )
 
@@ -147,7 +148,7 @@ class CapacityBounded(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"D = {shown(intensity)}: when the data change by one unit, an attacker who may use {len(self.functions)} "
+            f"D = {amount(intensity)}: when the data change by one unit, an attacker who may use {len(self.functions)} "
             f"listed functions of the output sees at most D of the {self.f}-divergence."
         )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError
 from quincunx.numbers import Exact, positive_integer
+from quincunx.numbers.text import stated
 from quincunx.spec import compare, composition, exchange, verdict, words
 from quincunx.spec import intensity as intensities
 from quincunx.spec.compare import Comparison, Implication
@@ -153,7 +154,7 @@ class Specification:
     def stated(self) -> tuple[tuple[str, str], ...]:
         """As `by_universe`, each number printed with its symbol and the standard's parameters: "ε = 1, δ = 1/1000"."""
         symbol, rest = self.standard.symbol, words.parameters(self.standard)
-        return tuple((name, intensities.text(value, symbol) + rest) for name, value in self.by_universe)
+        return tuple((name, stated(symbol, value) + rest) for name, value in self.by_universe)
 
     def holds(self, m: FiniteMechanism) -> Verdict:
         """Does the finite mechanism `m` satisfy this specification? Checked on every protected pair."""

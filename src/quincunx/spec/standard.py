@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError, SpecificationError
 from quincunx.numbers import Ball, Exact, ball, precision, rational
+from quincunx.numbers.text import amount
 from quincunx.spec import tradeoff
 from quincunx.spec.base import Factor, Standard, WithDelta
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
@@ -35,7 +36,7 @@ from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likeli
 from quincunx.spec.normalised import NormalisedRenyi
 from quincunx.spec.power import CapacityBounded, PowerDivergence
 from quincunx.spec.tails import Probabilistic, RangeBounded, Relaxed
-from quincunx.spec.wording import latex_number, rounded_up, shown, times
+from quincunx.spec.wording import latex_number, rounded_up, times
 
 __all__ = [
     "KL",
@@ -76,7 +77,7 @@ class Pure(Factor):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}: no event becomes more than {times(intensity)} times as likely, "
+            f"ε = {amount(intensity)}: no event becomes more than {times(intensity)} times as likely, "
             "or as unlikely, when the data change by one unit."
         )
 
@@ -114,8 +115,8 @@ class Approximate(Factor, WithDelta):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}: when the data change by one unit, the probability "
-            f"of any event grows to at most {times(intensity)} times what it was, plus {shown(self.delta)}."
+            f"ε = {amount(intensity)}, δ = {amount(self.delta)}: when the data change by one unit, the probability "
+            f"of any event grows to at most {times(intensity)} times what it was, plus {amount(self.delta)}."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -174,9 +175,9 @@ class ZCDP(WithDelta):
         return (self, scaled(intensity, k * k)) if self.delta == 0 else None
 
     def words(self, intensity: Exact) -> str:
-        outside = f", except in a part of probability δ = {shown(self.delta)}" if self.delta else ""
+        outside = f", except in a part of probability δ = {amount(self.delta)}" if self.delta else ""
         return (
-            f"ρ = {shown(intensity)}: when the data change by one unit, the output gives away no more, in Rényi "
+            f"ρ = {amount(intensity)}: when the data change by one unit, the output gives away no more, in Rényi "
             "divergence of every order, than one draw of a bell curve whose centre moves by √(2ρ) standard "
             f"deviations{outside}."
         )
@@ -203,7 +204,7 @@ class Renyi(Standard):
         alpha = rational(self.alpha, "alpha")
         if alpha <= 1:
             hint = "At α = 1 it is the Kullback–Leibler divergence: use KL()."
-            raise ParameterError("the order must be greater than 1", where="alpha", got=shown(alpha), hint=hint)
+            raise ParameterError("the order must be greater than 1", where="alpha", got=amount(alpha), hint=hint)
         object.__setattr__(self, "alpha", alpha)
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
@@ -211,7 +212,7 @@ class Renyi(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)} at order α = {shown(self.alpha)}: when the data change by one unit, the Rényi "
+            f"ε = {amount(intensity)} at order α = {amount(self.alpha)}: when the data change by one unit, the Rényi "
             "divergence of that order between the outputs' laws is at most ε."
         )
 
@@ -239,7 +240,7 @@ class GaussianDP(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"μ = {shown(intensity)}: telling from the output whether the data changed by one unit is at least as "
+            f"μ = {amount(intensity)}: telling from the output whether the data changed by one unit is at least as "
             "hard as telling, from one draw, whether a bell curve's centre moved by μ standard deviations."
         )
 
@@ -274,12 +275,12 @@ class Tradeoff(Standard):
         """Raise ParameterError unless `intensity` is a whole number of at least 0."""
         Standard.check(self, intensity)
         if not isinstance(intensity, Fraction) or intensity.denominator != 1:
-            raise ParameterError("must be a whole number", where=self.symbol, got=shown(intensity))
+            raise ParameterError("must be a whole number", where=self.symbol, got=amount(intensity))
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"k = {shown(intensity)}: telling from the output whether the data changed by one unit is at least as "
-            f"hard as the stated curve of errors with {len(self.points)} vertices allows, applied {shown(intensity)} "
+            f"k = {amount(intensity)}: telling from the output whether the data changed by one unit is at least as "
+            f"hard as the stated curve of errors with {len(self.points)} vertices allows, applied {amount(intensity)} "
             "times over."
         )
 
@@ -303,7 +304,7 @@ class KL(Standard):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"KL = {shown(intensity)}: when the data change by one unit, the evidence an output gives for the change "
+            f"KL = {amount(intensity)}: when the data change by one unit, the evidence an output gives for the change "
             "is at most KL nats on average."
         )
 
@@ -330,12 +331,12 @@ class TV(Standard):
         """Raise ParameterError unless `intensity` is from 0 to 1."""
         Standard.check(self, intensity)
         if ball(intensity) > 1:
-            raise ParameterError("must be at most 1", where=self.symbol, got=shown(intensity))
+            raise ParameterError("must be at most 1", where=self.symbol, got=amount(intensity))
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"TV = {shown(intensity)}: the probability of any event moves by at most {shown(intensity)} when the data "
-            "change by one unit."
+            f"TV = {amount(intensity)}: the probability of any event moves by at most {amount(intensity)} when the "
+            "data change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -390,7 +391,7 @@ class Divergence(Standard):
 
     def words(self, intensity: Exact) -> str:
         name = self.f if isinstance(self.f, str) else "stated f"
-        return f"D = {shown(intensity)}: when the data change by one unit, the {name}-divergence is at most D."
+        return f"D = {amount(intensity)}: when the data change by one unit, the {name}-divergence is at most D."
 
     def latex(self, intensity: Exact) -> str:
         name = self.f if isinstance(self.f, str) else "f"

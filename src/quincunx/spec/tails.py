@@ -14,11 +14,12 @@ from functools import cmp_to_key
 from typing import ClassVar, Final, TypeAlias
 
 from quincunx.numbers import Ball, Exact, ball, delta_parameter
+from quincunx.numbers.text import amount
 from quincunx.spec.base import Factor, WithDelta
 from quincunx.spec.curve import whole
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
 from quincunx.spec.measure import Found, epsilon, likelier
-from quincunx.spec.wording import latex_number, shown, times
+from quincunx.spec.wording import latex_number, times
 
 # e^ε, None if infinite, and the event
 Key: TypeAlias = tuple[Fraction | None, tuple[int, ...]]
@@ -136,9 +137,9 @@ class Probabilistic(_Loss, WithDelta):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}: except for outputs that come with probability at most "
-            f"{shown(self.delta)}, no output becomes more than {times(intensity)} times as likely when the data change "
-            "by one unit."
+            f"ε = {amount(intensity)}, δ = {amount(self.delta)}: except for outputs that come with probability at most "
+            f"{amount(self.delta)}, no output becomes more than {times(intensity)} times as likely when the data "
+            "change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -199,9 +200,9 @@ class Relaxed(_Loss, WithDelta):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}, δ = {shown(self.delta)}, outside = {shown(self.outside)}: except for outputs "
-            f"that come with probability at most {shown(self.outside)}, the probability of any event grows to at most "
-            f"{times(intensity)} times what it was, plus {shown(self.delta)}, when the data change by one unit."
+            f"ε = {amount(intensity)}, δ = {amount(self.delta)}, outside = {amount(self.outside)}: except for outputs "
+            f"that come with probability at most {amount(self.outside)}, the probability of any event grows to at most "
+            f"{times(intensity)} times what it was, plus {amount(self.delta)}, when the data change by one unit."
         )
 
     def latex(self, intensity: Exact) -> str:
@@ -259,7 +260,7 @@ class RangeBounded(_Loss):
 
     def words(self, intensity: Exact) -> str:
         return (
-            f"ε = {shown(intensity)}: when the data change by one unit, the factors by which two outputs become more "
+            f"ε = {amount(intensity)}: when the data change by one unit, the factors by which two outputs become more "
             f"likely differ by a factor of at most {times(intensity)}."
         )
 

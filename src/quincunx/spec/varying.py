@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Exact
+from quincunx.numbers.text import amount
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.order import at_most
 from quincunx.spec.people import People
-from quincunx.spec.wording import shown
 
 if TYPE_CHECKING:
     from quincunx.spec.relation import Unit
@@ -192,4 +192,4 @@ class PerRecord(Varying):
 
 def rows(values: Varying, symbol: str) -> str:
     """The numbers in words: "ε = 1 for person 0; ε = 2 for person 1"."""
-    return "; ".join(f"{symbol} = {shown(value)} for {name}" for name, value in values.labelled())
+    return "; ".join(f"{symbol} = {amount(value)} for {name}" for name, value in values.labelled())

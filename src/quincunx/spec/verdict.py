@@ -13,6 +13,7 @@ import numpy as np
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, precision
+from quincunx.numbers.text import amount, near
 from quincunx.spec import sieve
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.drawn import Drawn
@@ -322,4 +323,4 @@ def _as_ball(value: Number) -> Ball:
 
 
 def _short(value: Number) -> str:
-    return str(value) if isinstance(value, Fraction) else f"about {float(value.mid()):.6g}"
+    return amount(value) if isinstance(value, Fraction) else f"about {near(float(value.mid()))}"

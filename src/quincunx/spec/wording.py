@@ -1,47 +1,27 @@
-"""How exact numbers, lists and names are written in sentences and formulas."""
+"""Factors, lists and names in sentences, numbers in formulas, and rationals above a certified value."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from quincunx.numbers import Ball, Exact, Log, ball, float_near, precision
+from quincunx.numbers import Ball, Exact, Log, ball, precision
+from quincunx.numbers.text import above, amount
 from quincunx.spec.divergence import as_rational
 
 _DIGITS: Final = 30
-# Decimals above 1 with more than three places are written as decimals, up to twelve.
-_LONG: Final = 1000
-_PLACES: Final = 12
-
-
-def shown(number: Exact) -> str:
-    """`1/2`, `ln(3)`, `15.4294` where the fraction would hide a decimal, or "about 0.333333" where it is too long."""
-    inside = number.of if isinstance(number, Log) else number
-    if (
-        isinstance(number, Fraction)
-        and number > 1
-        and number.denominator > _LONG
-        and not 10**_PLACES % number.denominator
-    ):
-        return f"{Decimal(number.numerator) / Decimal(number.denominator):f}"
-    # The bits are counted first: Python refuses to print integers of many thousand digits.
-    if inside.numerator.bit_length() + inside.denominator.bit_length() < 128 and len(str(number)) <= 40:
-        return str(number)
-    with precision(128):
-        return f"about {float_near(ball(number)):.6g}"
 
 
 def times(epsilon: Exact) -> str:
-    """The factor e^ε in words: exactly `3` for ε = ln 3, otherwise `e^(1/2) ≈ 1.649`, rounded up."""
+    """The factor e^ε in words: exactly `3` for ε = ln 3, otherwise `e^(0.5) ≈ 1.649`, rounded up."""
     if epsilon == Fraction(0):
         return "1"
-    if isinstance(epsilon, Log) and not shown(epsilon.of).startswith("about"):
-        return shown(epsilon.of)
+    if isinstance(epsilon, Log) and not amount(epsilon.of).startswith("about"):
+        return amount(epsilon.of)
     with precision(128):
-        near = rounded_up(ball(epsilon).exp(), digits=4)
-    return f"e^({shown(epsilon)}) ≈ {float_near(near):.4g}"
+        factor = rounded_up(ball(epsilon).exp(), digits=4)
+    return f"e^({amount(epsilon)}) ≈ {above(factor, 4)}"
 
 
 def latex_number(number: Exact) -> str:

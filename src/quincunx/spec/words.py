@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quincunx.numbers.text import amount, stated
 from quincunx.spec.drawn import Drawn
-from quincunx.spec.intensity import text
 from quincunx.spec.varying import Varying
-from quincunx.spec.wording import latex_number, shown, tex
+from quincunx.spec.wording import latex_number, tex
 
 if TYPE_CHECKING:
     from quincunx.spec.specification import Specification
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def parameters(standard: Standard) -> str:
     """The standard's own parameters, to be printed after its intensity: ", δ = 1/1000000"."""
     found = ((symbol, getattr(standard, name, None)) for name, symbol in (("delta", "δ"), ("alpha", "α")))
-    return "".join(f", {symbol} = {shown(value)}" for symbol, value in found if value)
+    return "".join(f", {symbol} = {amount(value)}" for symbol, value in found if value)
 
 
 def describe(spec: Specification) -> str:
@@ -51,8 +51,8 @@ def _intensity(spec: Specification) -> str:
     if not spec.varies:
         return f"{spec.stated[0][1]}. {end}"
     if isinstance(spec.intensity, Drawn):
-        stated = text(spec.intensity.value, spec.standard.symbol) + parameters(spec.standard)
-        return f"{spec.intensity.words(stated)} {end}"
+        number = stated(spec.standard.symbol, spec.intensity.value) + parameters(spec.standard)
+        return f"{spec.intensity.words(number)} {end}"
     if isinstance(spec.intensity, Varying):
         numbers = "; ".join(f"{number} for {name}" for name, number in spec.stated)
         elsewhere = "" if spec.scope.enumerable(spec.domain) else " For anyone else nothing is promised."

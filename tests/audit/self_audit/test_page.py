@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from quincunx.audit import self_audit
-from quincunx.audit.self_audit.page import _short, chart, facts, pure, summary
+from quincunx.audit.self_audit.page import _short, chart, facts, headline, pure, summary
 from tests.chart.reading import check_readable, texts
 
 VOID = {"meta", "rect", "line", "circle", "path", "polygon"}
@@ -154,12 +154,14 @@ def test_the_page_is_one_document_without_scripts_or_links() -> None:
     assert html.startswith("<!DOCTYPE html>")
     assert not reader.seen & {"script", "link", "img", "iframe", "a"}
     assert "url(" not in html
-    assert set(re.findall(r"https?://[^\"' ]+", html)) == {"http://www.w3.org/2000/svg"}
+    assert not re.findall(r"https?://", html)
     for svg in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         ElementTree.fromstring(svg)
-    assert html.count("<svg") == 4
+    # The summary, two rooms and the controls; a bar for each of their entries.
+    assert html.count("<figure>") == 4
+    assert html.count("<svg") == html.count('class="bar"') == 5
     assert '<meta name="viewport"' in html
-    for rule in ("@media print", "max-width: 40rem"):
+    for rule in ("@media print", "max-width: 40rem", "prefers-color-scheme: dark"):
         assert rule in html
 
 
@@ -167,6 +169,8 @@ def test_the_page_says_everything() -> None:
     text = " ".join(read(self_audit.page(report())).text.split())
     for said in (
         "Self-audit of Quincunx 0.1.0",
+        "3 promises of privacy were attacked, and none was found broken",
+        "2024-01-02 03:04:05 UTC",
         "None of 2 claims and 1 replay was refuted",
         "Laplace, ε = 1",
         "ε ≥ 0.95",
@@ -178,9 +182,28 @@ def test_the_page_says_everything() -> None:
         "too little noise",
         "before = [1] after = []",
         "A claim that is not refuted is not proved",
-        "Confidence 1 − 1e-06 for all 84 claims",
+        "Confidence 1 − 1e-6 for all 84 claims",
     ):
         assert said in text, said
+
+
+def test_the_headline_is_for_strangers_and_claims_no_more_than_was_found() -> None:
+    assert headline(report(claims=(outcome(),), replays=())) == (
+        "One promise of privacy was attacked, and none was found broken"
+    )
+    assert headline(report(claims=(outcome(verdict="refuted"), outcome(name="b")), replays=())) == (
+        "Quincunx breaks 1 of 2 promises of privacy that were attacked here"
+    )
+    assert headline(report(controls=(outcome(room="controls"),))).startswith("This audit proves nothing")
+    assert headline(report(claims=(), replays=())).endswith("no promise of Quincunx was attacked")
+
+
+def test_bars_end_at_twice_the_claim_and_the_mark_is_the_claim() -> None:
+    html = self_audit.page(report(claims=(outcome(), outcome(name="far", tightness=math.inf, verdict="refuted"))))
+    assert 'viewBox="0 0 200 10"' in html
+    assert '<rect class="fill" width="200" height="10"/>' in html
+    assert "Bars end at twice the claim" in html
+    assert 'viewBox="0 0 100 10"' in self_audit.page(report(controls=(), replays=()))
 
 
 def test_what_should_not_be_is_marked() -> None:
@@ -238,7 +261,7 @@ def test_the_summary_is_of_attained_pure_claims() -> None:
     bad = report(claims=(outcome(), outcome(name="e", verdict="refuted", tightness=1.1)))
     assert summary(bad).title == "1 of 2 claims of a pure ε are refuted"
     check_readable(summary(bad))
-    assert self_audit.page(report(claims=others)).count("<svg") == 2
+    assert self_audit.page(report(claims=others)).count("<figure>") == 2
 
 
 @pytest.mark.parametrize("entries", [self_audit.claims(), self_audit.controls()])

@@ -22,6 +22,7 @@ from quincunx.audit.blackbox.score import scores
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, float_near, precision
+from quincunx.numbers.text import stated
 from quincunx.spec import Specification
 from quincunx.spec import intensity as intensities
 from quincunx.spec.standard import KL, TV, ZCDP, Approximate, GaussianDP, Pure, Renyi, Standard
@@ -154,7 +155,7 @@ class StandardClaim(Claim):
     @property
     def text(self) -> str:
         """The claim with its symbols."""
-        return intensities.text(self.intensity, self.standard.symbol) + parameters(self.standard)
+        return stated(self.standard.symbol, self.intensity) + parameters(self.standard)
 
     @property
     def parameter(self) -> str:

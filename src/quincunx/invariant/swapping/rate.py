@@ -14,9 +14,9 @@ from typing import Final
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.invariant.swapping.epsilon import BITS, Kind, SwapEpsilon, derangements, growth, read_size, supremum
 from quincunx.numbers import Ball, Exact, ball, float_near, precision
+from quincunx.numbers.text import above, amount
 from quincunx.spec.intensity import number
 from quincunx.spec.order import at_most
-from quincunx.spec.wording import shown
 
 _DIGITS: Final = 12
 _STEPS: Final = 64
@@ -49,14 +49,14 @@ def swap_rate(*, epsilon: object, largest_stratum: object, kind: object = Kind.D
         hint = "Where no stratum has two records that can exchange anything, every rate costs 0."
         raise ParameterError("must be at least 2", where="largest_stratum", got=str(b), hint=hint)
     if at_most(wanted, Fraction(0)) and not (chosen is Kind.UNIFORM or b == 2):
-        raise ParameterError("must be greater than 0", where="epsilon", got=shown(wanted))
+        raise ParameterError("must be greater than 0", where="epsilon", got=amount(wanted))
     smallest = SwapEpsilon(rate=_best_rate(b, chosen), largest_stratum=b, kind=chosen)
     if not _reaches(smallest.rate, b, chosen, wanted):
-        hint = f"Ask for at least ε = {_above(smallest.exact)}, which the rate {float(smallest.rate):.6f} attains."
+        hint = f"Ask for at least ε = {above(smallest.exact)}, which the rate {float(smallest.rate):.6f} attains."
         if smallest.rate != 1:
             hint += ' With kind="uniform" every ε can be attained.'
         what = f"no rate attains this ε when the largest stratum has {b:,} records"
-        raise PrivacyError(what, where="epsilon", got=shown(wanted), hint=hint)
+        raise PrivacyError(what, where="epsilon", got=amount(wanted), hint=hint)
     low = _outermost(smallest.rate, b, chosen, wanted, down=True)
     high = Fraction(1) if chosen is Kind.UNIFORM else _outermost(smallest.rate, b, chosen, wanted, down=False)
     return SwapRates(epsilon=wanted, low=low, high=high, smallest=smallest)
@@ -118,7 +118,3 @@ def _digits(value: Ball, *, up: bool) -> Fraction:
     # The integer nearest to a ball of 256 bits is off by one unit of 1e-12 at most, and what is found is verified.
     count = (value / ball(unit)).ceil() if up else (value / ball(unit)).floor()
     return int(float_near(count)) * unit
-
-
-def _above(value: float) -> str:
-    return f"{math.ceil(value * 1e6) / 1e6:.6f}"

@@ -15,6 +15,7 @@ from quincunx.errors import ParameterError
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Query, Schema
 from quincunx.numbers import non_negative
+from quincunx.numbers.text import near
 
 # A person replaced: one cell less, one more. Two households replaced (a person leaves one and joins another): four.
 PEOPLE: Final = 2
@@ -90,5 +91,5 @@ def determined(schema: Schema, level: int, query: Query, invariants: Sequence[In
 
 def _whole(total: Fraction, where: str) -> None:
     if total != 1:
-        got = f"{total} (about {float(total):.6g})"
+        got = f"{total} (about {near(total)})" if total.denominator > 1 else str(total)
         raise ParameterError("the shares do not add up to 1", where=where, got=got, hint='Write fractions: "1/3".')

@@ -16,6 +16,7 @@ from quincunx.invariant.topdown.people import counted
 from quincunx.invariant.topdown.schema import Integers
 from quincunx.ledger import Ledger, Question
 from quincunx.ledger.spending import rounded
+from quincunx.numbers.text import amount, stated
 
 if TYPE_CHECKING:
     from quincunx.invariant.topdown.topdown import TopDown
@@ -80,7 +81,7 @@ def keep(
         raise BudgetError(
             "the budget does not cover this release; nothing was spent",
             where=first.dataset,
-            got=f"ρ = {float(unpaid):.6g}, with {float(affordable):.6g} left",
+            got=f"{stated('ρ', unpaid)}, with {amount(affordable)} remaining",
             hint="Lower rho in the plan; what was paid for before costs nothing.",
             symbol="ρ",
             requested=unpaid,

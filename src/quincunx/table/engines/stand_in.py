@@ -14,7 +14,7 @@ from typing import Any, Final
 import duckdb
 from sqlglot import exp
 
-from quincunx.numbers.exact import float_text
+from quincunx.numbers.text import near
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.piece import DIALECT
 from quincunx.table.schema import Schema, TableSchema
@@ -105,5 +105,5 @@ def _declared(declared: TableSchema | None, name: str) -> list[str]:
 
 def _text(value: object) -> str:
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else float_text(value)
+        return str(value.numerator) if value.denominator == 1 else near(value)
     return str(value)

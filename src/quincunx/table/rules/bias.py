@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
-from quincunx.numbers.exact import float_text
+from quincunx.numbers.text import amount
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Filter
 from quincunx.table.rules.draft import Draft
@@ -44,7 +43,7 @@ def _clips(draft: Draft) -> Iterator[str]:
         declared = draft.table.column(name)
         if declared is not None and declared.bounds is not None:
             low, high = declared.bounds
-            yield f"Values of {declared.name} outside {_number(low)} to {_number(high)} are moved to the nearer bound."
+            yield f"Values of {declared.name} outside {amount(low)} to {amount(high)} are moved to the nearer bound."
         if declared is not None and declared.span is not None:
             first, last = (end.isoformat() for end in declared.span)
             yield f"Values of {declared.name} before {first} or after {last} are moved to the nearer bound."
@@ -55,7 +54,7 @@ def _clips(draft: Draft) -> Iterator[str]:
 def _steps(draft: Draft) -> Iterator[str]:
     for measure in draft.measures:
         if measure.argument is not None and not measure.counts and measure.argument.type == "decimal":
-            yield f"Values that are summed are rounded to multiples of {_number(measure.step)}."
+            yield f"Values that are summed are rounded to multiples of {amount(measure.step)}."
 
 
 def _keys(draft: Draft) -> Iterator[str]:
@@ -77,7 +76,3 @@ def _columns(draft: Draft) -> list[str]:
         roots.append(query.rows.condition)
     used = {node.name.lower() for root in roots if root for node in root.walk() if isinstance(node, Column)}
     return [column.name for column in draft.table.columns if column.name.lower() in used]
-
-
-def _number(value: Fraction) -> str:
-    return str(value) if value.denominator == 1 else float_text(value)

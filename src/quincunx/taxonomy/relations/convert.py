@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Ball, Log, ball, float_above, precision
+from quincunx.numbers import Ball, Log, ball, float_above, precision, text
 from quincunx.taxonomy.reading import nearest
 from quincunx.taxonomy.relations.edge import CONDITIONS, Edge
 from quincunx.taxonomy.relations.graph import edges, leaving
@@ -91,9 +91,7 @@ class Conversion:
 
 
 def _shown(value: Value) -> str:
-    from quincunx.taxonomy.relations.shown import above
-
-    return str(value) if value.exact is not None else above(float(value))
+    return str(value) if value.exact is not None else text.above(float(value))
 
 
 @dataclass(frozen=True, slots=True)
