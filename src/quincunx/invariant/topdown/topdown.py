@@ -21,6 +21,7 @@ from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.declared import check_word, columns_of, key_of
 from quincunx.invariant.topdown.estimate import Estimate, downward, upward
+from quincunx.invariant.topdown.fit import Pull
 from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Measured, keep
 from quincunx.invariant.topdown.limits import Limit, branching, carried, crossing
@@ -259,9 +260,11 @@ class TopDown:
         cores: int | None = None,
         more: Sequence[Limit] = (),
         ways: Ways | None = None,
+        pulls: Sequence[Sequence[Pull]] = (),
     ) -> Release:
         """Tables and estimates from measurements: post-processing, which costs nothing however often it runs. more:
-        further limits. ways: weighted sums that the first level keeps."""
+        further limits. ways: weighted sums that the first level keeps. pulls: by level, weighted sums that are known
+        with noise."""
         geography = self.geography
         own = [self._evidence(level, measured) for level in range(geography.depth)]
         best = upward(own, geography)
@@ -274,8 +277,23 @@ class TopDown:
             if self.spine == "optimised":
                 targets = upward(targets, geography, only_children=True)
         limits = carried(self.schema, geography, [*self.exact_limits(measured.facts), *self.limits, *more])
-        solved = solve(self.basis, geography, targets, limits, totals=totals, ways=ways, progress=progress, cores=cores)
+        solved = solve(
+            self.basis,
+            geography,
+            targets,
+            limits,
+            totals=totals,
+            ways=ways,
+            pulls=pulls,
+            progress=progress,
+            cores=cores,
+        )
         return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(downward(best, geography)))
+
+    def best(self, measured: Measured) -> list[Estimate]:
+        """The least-squares estimates of every level from all measurements, in coordinates."""
+        own = [self._evidence(level, measured) for level in range(self.geography.depth)]
+        return downward(upward(own, self.geography), self.geography)
 
     def _evidence(self, level: int, measured: Measured, without: str | None = None) -> Estimate:
         answers = [each for each in measured.answers if each[0].level == level and each[0].query.name != without]
