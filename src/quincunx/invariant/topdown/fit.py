@@ -47,8 +47,7 @@ class Slab:
 
     def sums(self, tables: Floats) -> Floats:
         """Q x."""
-        order, first = _runs(self.groups.tobytes())
-        return np.add.reduceat(tables if order is None else tables[:, order], first, axis=1)
+        return _summed(self.groups, tables)
 
     def nearest(self, state: Floats, _tau: Floats) -> Floats:
         """The nearest copy inside: of Qx by clipping; of x by moving every cell of a group by the same amount."""
@@ -83,6 +82,29 @@ class Pull:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """A measured query that is not diagonal in the basis: a term ½|Qx − value|²/variance. groups: the query's cell of
+    each cell; value: (places, cells of Q)."""
+
+    groups: Integers
+    value: Floats
+    variance: float
+    diagonal: None = None
+    rate: float = 1.0
+
+    def part(self, first: int, last: int) -> Margin:
+        """Of places first … last − 1."""
+        return replace(self, value=self.value[first:last])
+
+    def nearest(self, state: Floats, tau: Floats) -> Floats:
+        """The minimum of the term plus ½τ times the squared distance from the state: the cells of a group move by the
+        same amount."""
+        sizes = np.bincount(self.groups, minlength=self.value.shape[1])
+        step = (_summed(self.groups, state) - self.value) / (sizes + self.variance * tau)
+        return np.asarray(state - step[:, self.groups])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
     """tables: (places, cells), feasible for x ≥ 0 and the sums; steps: how many; gap: the largest |x − copy| left."""
 
@@ -99,7 +121,7 @@ def fit(
     totals: Floats | None,
     starts: Integers,
     mask: NDArray[np.bool_],
-    slabs: Sequence[Slab | Weighed | Pull] = (),
+    slabs: Sequence[Slab | Weighed | Pull | Margin] = (),
     tolerance: float = 1e-6,
 ) -> Fitted:
     """value, precision: the targets ẑ and weights λ, (places, coordinates). totals: the parents' tables, (parents,
@@ -155,6 +177,11 @@ def fit(
             moves = [_RELAX * move for move in moves]
             states = memory.step(states, moves, jump=step % _EVERY == 0 and step <= _ADAPT)
     return Fitted(tables=copies[0], steps=step, gap=gap)
+
+
+def _summed(groups: Integers, tables: Floats) -> Floats:
+    order, first = _runs(groups.tobytes())
+    return np.asarray(np.add.reduceat(tables if order is None else tables[:, order], first, axis=1))
 
 
 @lru_cache(maxsize=64)

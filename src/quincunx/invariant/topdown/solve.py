@@ -15,7 +15,7 @@ from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.estimate import Estimate
 from quincunx.invariant.topdown.families import Families
-from quincunx.invariant.topdown.fit import Pull, Slab, fit, simplex_shift
+from quincunx.invariant.topdown.fit import Margin, Pull, Slab, fit, simplex_shift
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, rows, slabs
 from quincunx.invariant.topdown.rounding import Rounded, Row, Solver, Ways, Weighed, rounded
@@ -52,7 +52,7 @@ def solve(
     *,
     totals: Mapping[int, Floats] | None = None,
     ways: Ways | None = None,
-    pulls: Sequence[Sequence[Pull]] = (),
+    pulls: Sequence[Sequence[Pull | Margin]] = (),
     progress: Callable[[str, int, int], None] | None = None,
     cores: int | None = None,
 ) -> Solved:
@@ -189,7 +189,7 @@ class _Level:
         self.totals: Floats | None = None
         self.decided: dict[int, Integers] = {}
         self.ways: Ways | None = None
-        self.pulls: Sequence[Pull] = ()
+        self.pulls: Sequence[Pull | Margin] = ()
         # Each node of the first level is a family of its own.
         count = geography.nodes(level)
         starts = np.arange(count) if above is None else geography.starts[level]
@@ -216,7 +216,7 @@ class _Level:
         held = slabs(self.basis, self.limits, first, last) + self._held(
             first, last, totals, ends[slice(*families)] - first
         )
-        weighed: list[Weighed | Pull] = [each.part(first, last) for each in self.pulls]
+        weighed: list[Weighed | Pull | Margin] = [each.part(first, last) for each in self.pulls]
         weighed += [each.part(first, last) for each in self.ways.common] if self.ways is not None else []
         fitted = fit(
             self.basis,
