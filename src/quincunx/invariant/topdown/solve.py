@@ -124,6 +124,7 @@ class _Whole:
         self.joint, self.unproved = 0, 0
         self.repairs: list[tuple[str, float]] = []
         self._solver: Solver | None = None
+        self._wanted: dict[int, Floats] = {}
 
     def mend(self, level: int, family: int, tables: list[Integers]) -> None:
         """Solve the smallest subtree around a family of `level` that can be solved, and put its tables in place.
@@ -156,7 +157,7 @@ class _Whole:
                 top=top,
                 nodes=nodes,
                 totals=tables[top - 1][parent] if top else None,
-                targets=[self._basis.tables(each.value) for each in self._targets[top:]],
+                targets=[self._near(each) for each in range(top, geography.depth)],
             )
             if found is not None:
                 break
@@ -171,6 +172,12 @@ class _Whole:
             self.decided[top + depth].update({begin + place: table for place, table in enumerate(part)})
             if top + depth <= level:
                 tables[top + depth][begin : begin + len(part)] = part
+
+    def _near(self, level: int) -> Floats:
+        """The tables of a level that those of a subtree are to be near; made once, however many are mended."""
+        if level not in self._wanted:
+            self._wanted[level] = self._basis.tables(self._targets[level].value)
+        return self._wanted[level]
 
 
 class _Level:
