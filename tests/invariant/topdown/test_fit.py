@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
+from quincunx.invariant.topdown import TopDown
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.extrapolate import Extrapolation
 from quincunx.invariant.topdown.families import Families
-from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
+from quincunx.invariant.topdown.fit import Margin, Pull, Slab, fit, simplex_shift
+from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Schema
+from quincunx.noise.testing import key_of, keyed
+from quincunx.spec.unit import Replace
 
 SCHEMA = Schema(attributes={"a": ["x", "y"], "b": ["p", "q", "r"]})
 BASIS = Basis.of(SCHEMA)
@@ -144,3 +148,91 @@ def test_bounds_that_bind_are_met_at_the_optimum(seed: int) -> None:
     best = minimize(cost, start, bounds=[(0, None)] * 18, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
     assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
     assert (SCHEMA.answers(query, found.tables) >= low - 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_weighted_sum_known_with_noise_is_one_more_term(seed: int) -> None:
+    """Against a general solver: two siblings; one sum is known well, one hardly, and a third not at all."""
+    rng = np.random.default_rng(seed)
+    value, precision = BASIS.coordinates(rng.normal(6, 4, (2, 6))), rng.uniform(0.1, 3, (1, 6)).repeat(2, axis=0)
+    totals = rng.poisson(18, (1, 6)).astype(float)
+    weights = np.array([0.0, 1, 2, 3, 4, 7.5])
+    known, spread = rng.normal(150, 30, 2), np.array([0.5, 400.0])
+    nothing = Pull(weights=np.ones(6), value=np.zeros(2), variance=np.full(2, np.inf))
+    found = fit(
+        BASIS,
+        value=value,
+        precision=precision,
+        totals=totals,
+        starts=np.array([0]),
+        mask=np.ones(6, dtype=np.bool_),
+        slabs=[Pull(weights=weights, value=known, variance=spread), nothing],
+        tolerance=1e-8,
+    )
+
+    def cost(x: np.ndarray) -> float:
+        tables = x.reshape(2, 6)
+        own = (precision * (BASIS.coordinates(tables) - value) ** 2).sum()
+        return float((own + ((tables @ weights - known) ** 2 / spread).sum()) / 2)
+
+    rules = [LinearConstraint(np.hstack([np.eye(6)] * 2), totals[0], totals[0])]
+    start = np.repeat(totals / 2, 2, axis=0).reshape(-1)
+    best = minimize(cost, start, bounds=[(0, None)] * 12, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
+    assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
+    assert np.allclose(found.tables.sum(axis=0), totals[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_margin_of_unequal_groups_is_one_more_term(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    value, precision = BASIS.coordinates(rng.normal(6, 4, (2, 6))), rng.uniform(0.1, 3, (1, 6)).repeat(2, axis=0)
+    totals = rng.poisson(18, (1, 6)).astype(float)
+    groups, seen, variance = np.array([0, 1, 1, 0, 1, 1]), rng.normal(40, 15, (2, 2)), 0.7
+    found = fit(
+        BASIS,
+        value=value,
+        precision=precision,
+        totals=totals,
+        starts=np.array([0]),
+        mask=np.ones(6, dtype=np.bool_),
+        slabs=[Margin(groups=groups, value=seen, variance=variance)],
+        tolerance=1e-8,
+    )
+    matrix = np.array([groups == 0, groups == 1], dtype=float)
+
+    def cost(x: np.ndarray) -> float:
+        tables = x.reshape(2, 6)
+        own = (precision * (BASIS.coordinates(tables) - value) ** 2).sum()
+        return float((own + ((tables @ matrix.T - seen) ** 2).sum() / variance) / 2)
+
+    rules = [LinearConstraint(np.hstack([np.eye(6)] * 2), totals[0], totals[0])]
+    start = np.repeat(totals / 2, 2, axis=0).reshape(-1)
+    best = minimize(cost, start, bounds=[(0, None)] * 12, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
+    assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
+
+
+def test_a_measured_recode_of_unequal_groups_makes_tables_better() -> None:
+    """Blocks that measure such a recode well and the table badly: its groups come out well, with the same keys."""
+    places = Geography.of([("r", f"b{i:02d}") for i in range(30)], ["root", "block"], "place")
+    leaves = np.random.default_rng(2).poisson(30, (30, 4))
+    shares = {"root": {"share": "1/10", "detailed": 1}, "block": {"share": "9/10", "detailed": "1/50", "pair": "49/50"}}
+    plan = TopDown(
+        dataset="d",
+        version="1",
+        ledger=":memory:",
+        source=leaves,
+        geography=places,
+        attributes={"a": list("wxyz")},
+        recodes={"pair": {"attribute": "a", "groups": [["w"], ["x", "y", "z"]]}},
+        shares=shares,
+        rho="1/2",
+        unit=Replace(),
+    )
+    query = plan.schema.query("pair")
+    exact = plan.schema.answers(query, leaves)
+    with keyed(key_of("unequal")):
+        measured = plan.measure()
+    noisy = next(answers for line, answers in measured.answers if line.query.name == "pair")
+    made = plan.schema.answers(query, plan.computed(measured).tables[-1])
+    # The noise of the recode has σ = 1.5 and that of the table 10.5.
+    assert np.abs(made - exact).mean() < 1.5 * np.abs(noisy - exact).mean()

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from quincunx import noise
 from quincunx.cli.app import app
 from quincunx.errors import BudgetError, DataError, ParameterError
-from quincunx.invariant.topdown import Bound, Edits, Pair, TopDown
+from quincunx.invariant.topdown import Bound, Edits, Pair, PairRelease, TopDown
 from quincunx.invariant.topdown.edits import sizes_of
 from quincunx.invariant.topdown.measure import draw, levels_of
 from quincunx.invariant.topdown.people import counted
@@ -149,6 +149,28 @@ def test_one_person_costs_at_most_rho_in_both_tables_together(tmp_path: Path, mo
         assert (cost <= most * distance**2).all()
         worst = max(worst, float((cost[distance == 1] / float(most)).max()))
     assert 0.8 < worst <= 1
+
+
+def test_each_table_helps_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without what people's measurements say, the noise of households decides how many people a block has."""
+    places = geography(2, 10)
+    write_homes(tmp_path, places, "helped", units=600, nursing=20)
+    plan = pair(tmp_path, places)
+    truth = [counted(h.source, h.schema, places, key=h.key, counts=None) for h in plan.halves]
+    with keyed(key_of("helped")):
+        measured = plan.measure()
+        helped = plan.computed(*measured)
+        monkeypatch.setattr(Pair, "_pulls", lambda *_: [])
+        alone = plan.computed(*measured)
+
+    def errors(release: PairRelease) -> tuple[float, float]:
+        people, homes = release.people.tables[-1], release.households.tables[-1]
+        totals = np.abs(people.sum(axis=1) - truth[0].sum(axis=1)).mean()
+        return float(totals), float(np.abs(homes - truth[1]).mean())
+
+    assert helped.broken == alone.broken == 0
+    assert errors(helped)[0] < errors(alone)[0] / 3
+    assert errors(helped)[1] < errors(alone)[1]
 
 
 def test_facts_that_contradict_each_other_are_refused_before_anything_is_spent(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 Along an attribute of n values the basis is 1/√n, then differences between the groups of a recode whose groups have
 equal sizes, then differences inside them. A query sums an axis, keeps it or groups it, so Q'Q is diagonal in the
 product of these bases; what it is there is `weights`. Least squares becomes arithmetic on single numbers
-(`estimate.md`). A recode with unequal groups is not diagonal: it has no weights, and no estimate uses it.
+(`estimate.md`). A recode with unequal groups is not diagonal: it has no weights, no estimate
+uses it, and the fit takes it as a term of its own.
 """
 
 from __future__ import annotations

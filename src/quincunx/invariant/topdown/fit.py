@@ -9,7 +9,7 @@ size of its own, and its steps are extrapolated from those before them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -47,16 +47,61 @@ class Slab:
 
     def sums(self, tables: Floats) -> Floats:
         """Q x."""
-        order, first = _runs(self.groups.tobytes())
-        return np.add.reduceat(tables if order is None else tables[:, order], first, axis=1)
+        return _summed(self.groups, tables)
 
-    def nearest(self, state: Floats) -> Floats:
+    def nearest(self, state: Floats, _tau: Floats) -> Floats:
         """The nearest copy inside: of Qx by clipping; of x by moving every cell of a group by the same amount."""
         if self.diagonal is not None:
             return np.clip(state, self.low, self.high)
         tables, now = state, self.sums(state)
         move = (np.clip(now, self.low, self.high) - now) / np.bincount(self.groups, minlength=self.low.shape[1])
         return tables + move[:, self.groups]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pull:
+    """One more thing that is known about each place, with noise: Σ weights·x is near `value`, with `variance`. It is a
+    term ½(Σ weights·x − value)²/variance of what is minimised; value, variance: one number for each place."""
+
+    weights: Floats
+    value: Floats
+    variance: Floats
+    diagonal: None = None
+    rate: float = 1.0
+
+    def part(self, first: int, last: int) -> Pull:
+        """Of places first … last − 1."""
+        return replace(self, value=self.value[first:last], variance=self.variance[first:last])
+
+    def nearest(self, state: Floats, tau: Floats) -> Floats:
+        """The minimum of the term plus ½τ times the squared distance from the state: a step along the weights."""
+        gap = state @ self.weights - self.value
+        with np.errstate(invalid="ignore"):
+            step = gap / (float(self.weights @ self.weights) + self.variance * tau[:, 0])
+        return np.asarray(state - step[:, None] * self.weights)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """A measured query that is not diagonal in the basis: a term ½|Qx − value|²/variance. groups: the query's cell of
+    each cell; value: (places, cells of Q)."""
+
+    groups: Integers
+    value: Floats
+    variance: float
+    diagonal: None = None
+    rate: float = 1.0
+
+    def part(self, first: int, last: int) -> Margin:
+        """Of places first … last − 1."""
+        return replace(self, value=self.value[first:last])
+
+    def nearest(self, state: Floats, tau: Floats) -> Floats:
+        """The minimum of the term plus ½τ times the squared distance from the state: the cells of a group move by the
+        same amount."""
+        sizes = np.bincount(self.groups, minlength=self.value.shape[1])
+        step = (_summed(self.groups, state) - self.value) / (sizes + self.variance * tau)
+        return np.asarray(state - step[:, self.groups])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +121,7 @@ def fit(
     totals: Floats | None,
     starts: Integers,
     mask: NDArray[np.bool_],
-    slabs: Sequence[Slab | Weighed] = (),
+    slabs: Sequence[Slab | Weighed | Pull | Margin] = (),
     tolerance: float = 1e-6,
 ) -> Fitted:
     """value, precision: the targets ẑ and weights λ, (places, coordinates). totals: the parents' tables, (parents,
@@ -105,7 +150,7 @@ def fit(
     for step in range(1, _STEPS + 1):
         before, rate = copies, families.spread(tau)[:, None]
         base, theta = _base(states[0], totals, families, mask, theta)
-        copies = [base, *(slab.nearest(state) for slab, state in zip(slabs, states[1:], strict=True))]
+        copies = [base, *(slab.nearest(state, rate) for slab, state in zip(slabs, states[1:], strict=True))]
         wanted = 2 * base - states[0]
         for each, copy, state in zip(slabs, copies[1:], states[1:], strict=True):
             back = 2 * copy - state
@@ -132,6 +177,11 @@ def fit(
             moves = [_RELAX * move for move in moves]
             states = memory.step(states, moves, jump=step % _EVERY == 0 and step <= _ADAPT)
     return Fitted(tables=copies[0], steps=step, gap=gap)
+
+
+def _summed(groups: Integers, tables: Floats) -> Floats:
+    order, first = _runs(groups.tobytes())
+    return np.asarray(np.add.reduceat(tables if order is None else tables[:, order], first, axis=1))
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ from quincunx.errors import DataError
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.estimate import Estimate
+from quincunx.invariant.topdown.fit import Margin
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers, Schema
 from quincunx.mechanisms import DiscreteGaussian
@@ -103,6 +104,16 @@ def evidence(
             value[:, fixed] = (basis.back(fact.query, exact) / np.where(fixed, diagonal, 1.0))[:, fixed]
             variances[:, fixed] = 0.0
     return Estimate(value=value, variance=variances)
+
+
+def margins(basis: Basis, geography: Geography, measured: Sequence[tuple[Line, Integers]]) -> list[list[Margin]]:
+    """By level, what was measured and is not diagonal in the basis: recodes with groups of different sizes."""
+    found: list[list[Margin]] = [[] for _ in range(geography.depth)]
+    for line, answers in measured:
+        if basis.weights(line.query) is None:
+            groups, value = basis.schema.groups(line.query), answers.astype(np.float64)
+            found[line.level].append(Margin(groups=groups, value=value, variance=variance_of(line)))
+    return found
 
 
 def variance_of(line: Line) -> float:

@@ -23,12 +23,13 @@ from quincunx.invariant.topdown.edits import (
     recodes,
     sizes_of,
 )
+from quincunx.invariant.topdown.fit import Pull
 from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Facts, Measured, keep
 from quincunx.invariant.topdown.limits import Limit, rows
 from quincunx.invariant.topdown.outputs import NAMES
 from quincunx.invariant.topdown.rounding import Solver, Ways, rounded
-from quincunx.invariant.topdown.schema import Integers
+from quincunx.invariant.topdown.schema import DETAILED, Integers
 from quincunx.invariant.topdown.topdown import Progress, Release, TopDown
 from quincunx.ledger import Ledger
 from quincunx.numbers import positive, probability
@@ -37,6 +38,9 @@ from quincunx.spec.scope import Invariants
 from quincunx.spec.standard import NormalisedRenyi
 from quincunx.spec.unit import Hamming, Replace
 
+# How many more people than the least a household of open size has: at most, and where nothing is known of it.
+_MORE: Final = 10.0
+_LITTLE: Final = 0.5
 PEOPLE: Final = "people"
 HOUSEHOLDS: Final = "households"
 # The files of households begin with their name, and their microdata are called so.
@@ -181,7 +185,8 @@ class Pair:
         self, households: Measured, people: Measured, *, progress: Progress | None = None, cores: int | None = None
     ) -> PairRelease:
         """Tables and estimates of both from measurements: post-processing."""
-        homes = self.households.computed(households, progress=progress, cores=cores, ways=self._ways(people.facts))
+        ways, pulls = self._ways(people.facts), self._pulls(households, people)
+        homes = self.households.computed(households, progress=progress, cores=cores, ways=ways, pulls=pulls)
         leaves, last = homes.tables[-1], self.people.geography.depth - 1
         limits = people_limits(self.edits, self.people.schema, self.households.schema, leaves, last)
         tries: list[Sequence[Limit]] = [limits, [replace(each, firm=False) for each in limits], []]
@@ -207,6 +212,37 @@ class Pair:
         people = self.people
         limits = [*people.exact_limits(facts), *people.limits]
         return household_ways(self.edits, people.schema, self.households.schema, people.geography, limits)
+
+    def _pulls(self, households: Measured, people: Measured) -> list[list[Pull]]:
+        """What the measurements of people say about households: how many people live in them, and householders.
+
+        How many live in a household of open size is read off the first level, where both are known best: the people
+        that the least sizes leave over, divided among them. It varies from one to the next about as much as it is.
+        """
+        homes, sizes = self.households, sizes_of(self.edits, self.households.schema)
+        inside, heads = queries_of(self.edits, self.people.schema)
+        whole = homes.schema.query(DETAILED)
+        people_best, homes_best = self.people.best(people), homes.best(households)
+        first = homes.estimate_of(homes_best[0], whole)
+        number = float(first.value[:, sizes.open].sum())
+        spread = float(np.sqrt(first.variance[:, sizes.open].sum()))
+        left = float(
+            self.people.estimate_of(people_best[0], inside).value[:, 0].sum() - (first.value @ sizes.sizes).sum()
+        )
+        more = min(max(left / number, 0.0), _MORE) if number > 2 * spread else _LITTLE
+        found = []
+        for own, other in zip(people_best, homes_best, strict=True):
+            known = self.people.estimate_of(own, inside)
+            open_ = np.maximum(homes.estimate_of(other, whole).value[:, sizes.open].sum(axis=1), 0.0)
+            variance = known.variance[:, 0] + open_ * (1 + more) ** 2
+            weights = sizes.sizes + more * sizes.open
+            here = [Pull(weights=weights, value=known.value[:, 0], variance=variance)]
+            if heads is not None:
+                known = self.people.estimate_of(own, heads)
+                occupied = sizes.occupied.astype(np.float64)
+                here.append(Pull(weights=occupied, value=known.value[:, 0], variance=known.variance[:, 0]))
+            found.append(here)
+        return found
 
     def _check(self, facts: Sequence[Facts]) -> None:
         """Raise where no households go with the people that the invariants say there are."""

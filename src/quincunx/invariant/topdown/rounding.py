@@ -51,7 +51,7 @@ class Weighed:
         """Of places first … last − 1."""
         return replace(self, low=self.low[first:last], high=self.high[first:last])
 
-    def nearest(self, state: Floats) -> Floats:
+    def nearest(self, state: Floats, _tau: Floats) -> Floats:
         """The nearest tables inside: along the weights."""
         now = state @ self.weights
         move = (np.clip(now, self.low, self.high) - now) / float(self.weights @ self.weights)

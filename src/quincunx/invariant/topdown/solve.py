@@ -15,10 +15,10 @@ from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.estimate import Estimate
 from quincunx.invariant.topdown.families import Families
-from quincunx.invariant.topdown.fit import Slab, fit, simplex_shift
+from quincunx.invariant.topdown.fit import Margin, Pull, Slab, fit, simplex_shift
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, rows, slabs
-from quincunx.invariant.topdown.rounding import Rounded, Row, Solver, Ways, rounded
+from quincunx.invariant.topdown.rounding import Rounded, Row, Solver, Ways, Weighed, rounded
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers
 from quincunx.invariant.topdown.together import MOST, leaf_cells, together
 
@@ -52,11 +52,12 @@ def solve(
     *,
     totals: Mapping[int, Floats] | None = None,
     ways: Ways | None = None,
+    pulls: Sequence[Sequence[Pull | Margin]] = (),
     progress: Callable[[str, int, int], None] | None = None,
     cores: int | None = None,
 ) -> Solved:
     """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held. ways: weighted
-    sums that the nodes of the first level keep.
+    sums that the nodes of the first level keep. pulls: by level, what else is known of weighted sums, with noise.
 
     The batches do not depend on the number of cores, so neither does the result.
     """
@@ -70,6 +71,7 @@ def solve(
             work = _Level(basis, geography, targets[level], limits[level], level, tables[-1] if tables else None, local)
             work.totals, work.decided = (totals or {}).get(level), whole.decided[level]
             work.ways = ways if level == 0 else None
+            work.pulls = pulls[level] if pulls else ()
             made = np.empty((geography.nodes(level), basis.schema.cells), dtype=np.int64)
             tables.append(made)
             most, done = 0, 0
@@ -122,6 +124,7 @@ class _Whole:
         self.joint, self.unproved = 0, 0
         self.repairs: list[tuple[str, float]] = []
         self._solver: Solver | None = None
+        self._wanted: dict[int, Floats] = {}
 
     def mend(self, level: int, family: int, tables: list[Integers]) -> None:
         """Solve the smallest subtree around a family of `level` that can be solved, and put its tables in place.
@@ -154,7 +157,7 @@ class _Whole:
                 top=top,
                 nodes=nodes,
                 totals=tables[top - 1][parent] if top else None,
-                targets=[self._basis.tables(each.value) for each in self._targets[top:]],
+                targets=[self._near(each) for each in range(top, geography.depth)],
             )
             if found is not None:
                 break
@@ -169,6 +172,12 @@ class _Whole:
             self.decided[top + depth].update({begin + place: table for place, table in enumerate(part)})
             if top + depth <= level:
                 tables[top + depth][begin : begin + len(part)] = part
+
+    def _near(self, level: int) -> Floats:
+        """The tables of a level that those of a subtree are to be near; made once, however many are mended."""
+        if level not in self._wanted:
+            self._wanted[level] = self._basis.tables(self._targets[level].value)
+        return self._wanted[level]
 
 
 class _Level:
@@ -187,6 +196,7 @@ class _Level:
         self.totals: Floats | None = None
         self.decided: dict[int, Integers] = {}
         self.ways: Ways | None = None
+        self.pulls: Sequence[Pull | Margin] = ()
         # Each node of the first level is a family of its own.
         count = geography.nodes(level)
         starts = np.arange(count) if above is None else geography.starts[level]
@@ -213,7 +223,8 @@ class _Level:
         held = slabs(self.basis, self.limits, first, last) + self._held(
             first, last, totals, ends[slice(*families)] - first
         )
-        weighed = [each.part(first, last) for each in self.ways.common] if self.ways is not None else []
+        weighed: list[Weighed | Pull | Margin] = [each.part(first, last) for each in self.pulls]
+        weighed += [each.part(first, last) for each in self.ways.common] if self.ways is not None else []
         fitted = fit(
             self.basis,
             value=self.target.value[first:last],

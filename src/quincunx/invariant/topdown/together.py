@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from quincunx.errors import DataError
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit
 from quincunx.invariant.topdown.rounding import Rows, Solver
@@ -47,6 +48,21 @@ def leaf_cells(schema: Schema, geography: Geography, top: int, first: int, last:
     """The size of a subtree's program."""
     low, high = ranges(geography, top, first, last)[-1]
     return (high - low) * int((~schema.empty).sum())
+
+
+def check_possible(schema: Schema, geography: Geography, limits: Sequence[Sequence[Limit]]) -> None:
+    """Raise DataError where no table keeps the limits, by looking for one in each place of the first level that is not
+    too large for it."""
+    solver = Solver()
+    for root, code in enumerate(geography.codes[0]):
+        if leaf_cells(schema, geography, 0, root, root + 1) > MOST:
+            continue
+        if (
+            together(solver, schema, geography, limits, top=0, nodes=(root, root + 1), totals=None, targets=None)
+            is None
+        ):
+            what = f"no table keeps these invariants and bounds in {code}"
+            raise DataError(what, where="bounds", hint="They contradict each other; nothing was spent.")
 
 
 def together(

@@ -9,28 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import ParameterError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown import budget
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.declared import check_word, columns_of, key_of
 from quincunx.invariant.topdown.estimate import Estimate, downward, upward
+from quincunx.invariant.topdown.fit import Pull
 from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Measured, keep
 from quincunx.invariant.topdown.limits import Limit, branching, carried, crossing
-from quincunx.invariant.topdown.measure import evidence
+from quincunx.invariant.topdown.measure import evidence, margins
 from quincunx.invariant.topdown.outputs import named
 from quincunx.invariant.topdown.people import check_columns
-from quincunx.invariant.topdown.rounding import Solver, Ways
+from quincunx.invariant.topdown.rounding import Ways
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
-from quincunx.invariant.topdown.together import MOST, leaf_cells, together
+from quincunx.invariant.topdown.together import MOST, check_possible
 from quincunx.ledger import Ledger
 from quincunx.numbers import positive, probability
 from quincunx.spec import Specification
@@ -259,9 +261,11 @@ class TopDown:
         cores: int | None = None,
         more: Sequence[Limit] = (),
         ways: Ways | None = None,
+        pulls: Sequence[Sequence[Pull]] = (),
     ) -> Release:
         """Tables and estimates from measurements: post-processing, which costs nothing however often it runs. more:
-        further limits. ways: weighted sums that the first level keeps."""
+        further limits. ways: weighted sums that the first level keeps. pulls: by level, weighted sums that are known
+        with noise."""
         geography = self.geography
         own = [self._evidence(level, measured) for level in range(geography.depth)]
         best = upward(own, geography)
@@ -274,8 +278,25 @@ class TopDown:
             if self.spine == "optimised":
                 targets = upward(targets, geography, only_children=True)
         limits = carried(self.schema, geography, [*self.exact_limits(measured.facts), *self.limits, *more])
-        solved = solve(self.basis, geography, targets, limits, totals=totals, ways=ways, progress=progress, cores=cores)
+        terms = zip_longest(pulls, margins(self.basis, geography, measured.answers), fillvalue=())
+        pulled = [[*one, *other] for one, other in terms]
+        solved = solve(
+            self.basis,
+            geography,
+            targets,
+            limits,
+            totals=totals,
+            ways=ways,
+            pulls=pulled,
+            progress=progress,
+            cores=cores,
+        )
         return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(downward(best, geography)))
+
+    def best(self, measured: Measured) -> list[Estimate]:
+        """The least-squares estimates of every level from all measurements, in coordinates."""
+        own = [self._evidence(level, measured) for level in range(self.geography.depth)]
+        return downward(upward(own, self.geography), self.geography)
 
     def _evidence(self, level: int, measured: Measured, without: str | None = None) -> Estimate:
         answers = [each for each in measured.answers if each[0].level == level and each[0].query.name != without]
@@ -347,13 +368,7 @@ class TopDown:
         that does not show from sums, by looking for one, if the places and cells are few enough."""
         limits = carried(self.schema, self.geography, [*self.exact_limits(facts), *self.limits])
         if any(branching(self.schema, each) for each in limits[1:]):
-            solver = Solver()
-            for root in range(self.geography.nodes(0)):
-                size = leaf_cells(self.schema, self.geography, 0, root, root + 1)
-                one = {"top": 0, "nodes": (root, root + 1), "totals": None, "targets": None}
-                if size <= MOST and together(solver, self.schema, self.geography, limits, **one) is None:  # type: ignore[arg-type]
-                    what = f"no table keeps these invariants and bounds in {self.geography.codes[0][root]}"
-                    raise DataError(what, where="bounds", hint="They contradict each other; nothing was spent.")
+            check_possible(self.schema, self.geography, limits)
         return limits
 
     def _check_crossing(self) -> None:

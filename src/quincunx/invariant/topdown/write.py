@@ -87,7 +87,7 @@ def budget_rows(planned: TopDown) -> Iterator[dict[str, str]]:
         if line.sigma2 is None:
             note = "free: the invariants determine it" if line.share else "no share"
         elif planned.basis.weights(line.query) is None:
-            note = "measured; not used in estimates, since its groups have different sizes"
+            note = "measured; used for the tables, not for estimates, since its groups have different sizes"
         else:
             note = "measured"
         yield {
