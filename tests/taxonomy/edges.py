@@ -79,6 +79,13 @@ def fitted(world: World, condition: str, dice: random.Random, *, supported: bool
         part = {"priors": {f"p{i}": independent(world, values, dice, supported) for i in range(2)}}
         if condition == "supported" and world.people == 1:
             part = {"priors": {f"p{i}": independent(world, values, dice, True) for i in range(2)}}
+    elif condition == "two-point":
+        presence = [(x, y) for x, y in near if (None in world.datasets[x]) != (None in world.datasets[y])]
+        chosen = dice.sample(presence, min(3, len(presence)))
+        share = dice.choice((F(1, 2), F(1, 10), F(99, 100)))
+        part = {
+            "priors": {f"{x} or {y}": {n: share * (n == x) + (1 - share) * (n == y) for n in names} for x, y in chosen}
+        }
     elif condition == "values are secrets":
         groups = [
             (

@@ -13,6 +13,7 @@ from quincunx.errors import QuincunxError, SpecificationError
 from quincunx.numbers import Log
 from quincunx.taxonomy import catalogue, generate
 from quincunx.taxonomy.relations import convert, edges, language
+from quincunx.taxonomy.relations.language import Setting
 from tests.taxonomy.edges import measured, settings, tight, worlds
 
 F = Fraction
@@ -170,5 +171,33 @@ def test_conversions_are_never_better_than_the_truth(ci: bool, full: bool) -> No
             assert value.bounds[0] <= float(found.values[name]) * (1 + 1e-12), (source, target, given, goal)
         compared += 1
         long += len(found.path) >= 3
-    assert compared >= (100 if full or ci else 5)
+    assert compared >= (300 if full else 50 if ci else 5)
     assert long
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "least", "stated", "goal"),
+    [
+        ("ClDP", "OutPr", 6, {}, {}),
+        ("ClDP", "tCoDP-BDRS18", 5, {}, {"omega": F(4)}),
+        ("ElDP", "OutPr", 5, {}, {}),
+        ("tCoDP-BDRS18", "CBDP", 5, {"omega": F(4)}, {"f": "kl"}),
+    ],
+)
+def test_five_edges_and_more_are_never_better_than_the_truth(
+    source: str, target: str, least: int, stated: dict[str, Setting], goal: dict[str, Setting], ci: bool, full: bool
+) -> None:
+    dice, compared = random.Random(f"{source} to {target}"), 0
+    wanted = 200 if full else 30 if ci else 3
+    while compared < wanted:
+        world = generate.random_world(dice, people=1, outputs=3, near=False, zeros=compared % 2 == 0)
+        truth = tight(source, stated, world)
+        if any(v.bounds[1] == math.inf for v in truth.values()):
+            continue
+        given = {n: v.exact if v.exact is not None else F(v.bounds[1]) for n, v in truth.items()}
+        found = convert(source, target, **given, **stated, **goal)
+        assert len(found.path) >= least
+        assert found.conditions == ()
+        for name, value in tight(target, goal, world).items():
+            assert value.bounds[0] <= float(found.values[name]) * (1 + 1e-12)
+        compared += 1

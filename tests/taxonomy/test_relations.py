@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from quincunx.errors import SpecificationError
-from quincunx.taxonomy import catalogue
+from quincunx.numbers import Log
+from quincunx.taxonomy import catalogue, generate, named, quantification
 from quincunx.taxonomy.relations import CONDITIONS, Edge, edges, implies, language, printed
 from quincunx.taxonomy.relations.edge import Map
 from quincunx.taxonomy.relations.refuted import refutations
@@ -126,3 +127,30 @@ def test_implies_answers_yes_if_no_and_unknown() -> None:
 def test_nothing_that_assumes_presence_leads_to_absence() -> None:
     for target in ("SemPr", "SamDP", "PerDP"):
         assert implies("BoDP", target).status != "if" or "public size" not in implies("BoDP", target).conditions
+
+
+def test_curves_of_approximate_privacy(ci: bool) -> None:
+    """(ε, δ) is the curve of errors f with its three pieces, and the region M of generic privacy, on worlds."""
+    dice, compared = random.Random("curves"), 0
+    for i in range(60 if ci else 8):
+        world = generate.random_world(dice, people=1, outputs=3, near=False, zeros=i % 2 == 0)
+        names = list(world.datasets)
+        near = [(x, y) for j, x in enumerate(names) for y in names[j + 1 :]]  # one record: any two are neighbours
+        world = dataclasses.replace(world, neighbours=near)
+        delta = dice.choice((Fraction(0), Fraction(1, 10), Fraction(1, 4)))
+        value = language("ADP").posed({"delta": delta}).tightest(world).value
+        if value.infinite:
+            continue
+        factor = value.exact.of if isinstance(value.exact, Log) else Fraction(1)
+        knee = (1 - delta) / (1 + factor)
+        curve = [(Fraction(0), 1 - delta), (knee, knee), (1 - delta, Fraction(0)), (Fraction(1), Fraction(0))]
+        assert language("f-DP").definition.holds(world, points=curve).status == "holds"
+        region = named("GcDP-KL10").definition.with_(quantification=quantification.Region.approximate(factor, delta))
+        assert region.tightest(world).holds
+        if factor > 1:
+            # A little less than the smallest e^ε is refused, so the curve says neither more nor less.
+            less = 1 + (factor - 1) * Fraction(99, 100)
+            smaller = named("GcDP-KL10").definition.with_(quantification=quantification.Region.approximate(less, delta))
+            assert not smaller.tightest(world).holds
+        compared += 1
+    assert compared >= (20 if ci else 2)

@@ -62,7 +62,7 @@ EDGES: Final = (
     _part("MPr", "NMPr"),
     _edge("PMPr", "AdvPr", "ε", "definition", "", m.same),
     _slack("AdvPr", "AdvPr"),
-    _untested("uBoDP", "MPr", "ε", "LQS+13", m.same, PRIORS, "two-point"),
+    _edge("uBoDP", "MPr", "ε", "paper", "LQS+13", m.same, "two-point"),
     _untested("PMPr", "uBoDP", "ε", "LQS+13", m.same, PRIORS, "two-point"),
     _untested("AdvPr", "uBoDP", "the smallest (1 − π)(e^ε·π + δ)/(π(1 − e^ε·π − δ))", "RHMS09", m.adversarial_to_pure,
               PRIORS, "two-point"),
