@@ -38,7 +38,7 @@ ABSENT = ("uBoDP", "AsDP", "PerDP", "TaiDP", "OutPr", "SemPr", "PIDP")
         ("add/remove", "SamDP", {"epsilon": 1, "rate": "1/10"}, "epsilon", math.log1p(0.1 * math.expm1(1))),
         ("zCDP", "renyi", {"rho": "1/2", "alpha": 4}, "epsilon", 2.0),
         ("mCDP", "zCDP", {"mu": F(8591, 10000), "tau": 1, "xi": F(3591, 10000)}, "rho", 0.5),
-        ("AdvPr", "uBoDP", {"epsilon": Log(3), "delta": "0.05"}, "epsilon", math.log(4.6665)),
+        ("AdvPr", "BoDP", {"epsilon": Log(3), "delta": "0.05"}, "epsilon", math.log(4.6665)),
         ("ANPr", "NPr", {"epsilon": "1/2"}, "epsilon", 1.0),
         ("TV", "ADP", {"epsilon": "1/10", "delta": "1/10"}, "epsilon", 0.0),
         ("SemPr", "uBoDP", {"epsilon": "1/2"}, "epsilon", 2 * math.log(3)),

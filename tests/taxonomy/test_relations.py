@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import re
 from fractions import Fraction
@@ -12,7 +13,8 @@ import pytest
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Log
-from quincunx.taxonomy import catalogue, generate, named, quantification
+from quincunx.taxonomy import World, catalogue, generate, named, quantification
+from quincunx.taxonomy.reading import build
 from quincunx.taxonomy.relations import CONDITIONS, Edge, edges, implies, language, printed
 from quincunx.taxonomy.relations.edge import Map
 from quincunx.taxonomy.relations.refuted import refutations
@@ -118,6 +120,8 @@ def test_implies_answers_yes_if_no_and_unknown() -> None:
     assert (found.status, found.conditions, bool(found)) == ("if", ("supported",), False)
     assert implies("ZKPr", "uBoDP").status == "no"
     assert "2ε for bounded DP" in str(implies("ZKPr", "uBoDP"))
+    # Priors about presence and priors about values are not the same priors.
+    assert {"two values", "presence"} - set(implies("PMPr", "uBoDP").conditions)
     assert implies("KLPr", "DP").status == "unknown"
     assert implies("ADP", "DP").status == "no"
     with pytest.raises(SpecificationError, match="unknown definition"):
@@ -154,3 +158,56 @@ def test_curves_of_approximate_privacy(ci: bool) -> None:
             assert not smaller.tightest(world).holds
         compared += 1
     assert compared >= (20 if ci else 2)
+
+
+def two_point(world: World, x: str, y: str, share: Fraction) -> World:
+    prior = {n: share * (n == x) + (1 - share) * (n == y) for n in world.datasets}
+    return dataclasses.replace(world, priors={"two": prior})
+
+
+@pytest.mark.parametrize(("name", "target"), [("PMPr", "BoDP"), ("NMPr", "BoDP"), ("MPr", "uBoDP")])
+def test_membership_under_extreme_two_point_priors_bounds_the_ratio(name: str, target: str, ci: bool) -> None:
+    """At π near 0 and 1 the belief moves by nearly the ratio r: by r/(1 + π(r − 1)) or 1 + π(r − 1)."""
+    dice, hair = random.Random(f"{name} at extremes"), Fraction(1, 10**12)
+    for i in range(20 if ci else 3):
+        world = generate.random_world(dice, values=2, people=1, outputs=3, near=False, zeros=i % 2 == 0)
+        ends = ("a", "b") if target == "BoDP" else ("a", "–")
+        pair = dataclasses.replace(
+            world, datasets={n: world.datasets[n] for n in ends}, laws={n: world.laws[n] for n in ends}
+        )
+        ratio = float(named(target).definition.tightest(pair).value)
+        shares = (hair, 1 - hair)
+        found = max(float(named(name).definition.tightest(two_point(pair, *ends, share)).value) for share in shares)
+        assert found >= min(ratio, 20) - 1e-6
+        # One direction of adding a record is not bounded by positive membership alone: see the next test.
+
+
+def test_positive_membership_is_silent_about_one_direction_of_presence() -> None:
+    world = build(
+        {"datasets": {"in": ["t"], "out": [None]}, "laws": {"in": {"a": 1, "b": 0}, "out": {"a": "1/2", "b": "1/2"}}},
+        {},
+    )
+    for share in (Fraction(1, 10**6), Fraction(1, 2), 1 - Fraction(1, 10**6)):
+        assert (
+            float(named("PMPr").definition.tightest(two_point(world, "in", "out", share)).value) <= math.log(2) + 1e-9
+        )
+    assert named("uBoDP").definition.tightest(world).value.infinite
+    assert implies("PMPr", "uBoDP").status != "yes"
+
+
+def test_adversarial_privacy_under_two_point_priors_bounds_the_ratio(ci: bool) -> None:
+    """Every prior π gives the ratio (1 − π)(tπ + δ)/(π(1 − tπ − δ)), t = e^ε, exactly."""
+    dice, compared = random.Random("adversarial"), 0
+    for _ in range(30 if ci else 5):
+        world = generate.random_world(dice, values=2, people=1, outputs=3, near=False, zeros=False, absent=False)
+        ratio = named("BoDP").definition.tightest(world).value.exact
+        delta, share = Fraction(1, 20), dice.choice((Fraction(1, 100), Fraction(1, 10), Fraction(1, 4)))
+        value = language("AdvPr").posed({"delta": delta}).tightest(two_point(world, "a", "b", share)).value.exact
+        other = language("AdvPr").posed({"delta": delta}).tightest(two_point(world, "b", "a", share)).value.exact
+        t = max(each.of if isinstance(each, Log) else Fraction(1) for each in (value, other))
+        top = t * share + delta
+        if top < 1:
+            bound = (1 - share) * top / (share * (1 - top))
+            assert (ratio.of if isinstance(ratio, Log) else 1) <= bound
+            compared += 1
+    assert compared

@@ -19,9 +19,9 @@ _GAP: Final = 22.0
 _TITLES: Final = {"2": "", "3": "Q", "4": "N", "5": "V", "6": "B", "7": "F", "8": "R", "9": "C"}
 _NOTE: Final = (
     "An arrow leads from a definition to one that follows from it, at parameters that `quincunx taxonomy convert` "
-    "computes; two heads: both follow from each other; dashed: under conditions. Arrows that follow from others are "
-    "left out."
+    "computes; two heads: both follow from each other; dashed: under conditions."
 )
+_LEFT_OUT: Final = " Arrows that follow from others are left out."
 
 
 @cache
@@ -127,7 +127,7 @@ def graph(around: str | None = None, dimension: str | None = None) -> Chart:
         question = QUESTIONS[first] if first else "The original"
         bands.append(Band(title=f"Section {section}. {question}", top=top, bottom=y))
         y += 8
-    return diagram(nodes, _drawn(shorts), title=title, bands=bands, note=_NOTE)
+    return diagram(nodes, _drawn(shorts), title=title, bands=bands, note=_NOTE + _LEFT_OUT)
 
 
 def _lines(labels: Sequence[str]) -> list[list[str]]:
