@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from quincunx.cli import relations
 from quincunx.cli.app import app
 
 RUN = CliRunner()
@@ -88,3 +89,10 @@ def test_graph_and_pages_are_written(tmp_path: Path) -> None:
     assert "must end in .svg" in run("graph", str(tmp_path / "q.png"), code=2)
     assert len(json.loads(run("pages", "--out", str(tmp_path / "pages"), "--json"))["files"]) == 180
     assert (tmp_path / "pages" / "index.md").exists()
+
+
+def test_on_a_terminal_it_asks_again_until_it_gets_a_number() -> None:
+    with RUN.isolation(input="4\nx\n99\n1\n1\n2\n") as streams:
+        answers = relations._asked()
+    assert answers == {"sensitive": "person", "attacker": "anybody", "exact": "nothing", "often": "many"}
+    assert streams is not None

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Log
+from quincunx.numbers import Log, ball, float_above, float_below, precision
 from quincunx.taxonomy import World, catalogue, generate, named, quantification
 from quincunx.taxonomy.reading import build
 from quincunx.taxonomy.relations import CONDITIONS, Edge, edges, implies, language, printed
 from quincunx.taxonomy.relations.edge import Map
 from quincunx.taxonomy.relations.refuted import refutations
-from tests.taxonomy.edges import compared_on, worlds
+from tests.taxonomy.edges import compared_on, settings, worlds
 
 TESTED = [edge for edge in edges() if not edge.untested]
 
@@ -211,3 +211,20 @@ def test_adversarial_privacy_under_two_point_priors_bounds_the_ratio(ci: bool) -
             assert (ratio.of if isinstance(ratio, Log) else 1) <= bound
             compared += 1
     assert compared
+
+
+def test_every_map_grows_with_what_it_is_given(ci: bool) -> None:
+    """More of the source never gives less of the target: ways may go on from upper ends."""
+    dice = random.Random("growing")
+    for edge in (each for each in edges() if each.map is not None):
+        for _ in range(20 if ci else 3):
+            stated, goal = settings(edge.source, dice), settings(edge.target, dice)
+            small = {name: Fraction(dice.randint(0, 40), 50) for name in language(edge.source).measures}
+            large = {name: value + Fraction(dice.randint(0, 9), 50) for name, value in small.items()}
+            with precision(128):
+                less, more = edge.apply({**small, **stated}, goal), edge.apply({**large, **stated}, goal)
+                if less is None or more is None:
+                    assert more is None or large == small or edge.name in ("KLPr → ADP", "TVPr → ADP"), edge.name
+                    continue
+                for name in less:
+                    assert float_below(ball(less[name])) <= float_above(ball(more[name])) * (1 + 1e-12), edge.name

@@ -11,7 +11,7 @@ from quincunx.chart.frame import Chart
 from quincunx.errors import SpecificationError
 from quincunx.taxonomy import catalogue
 from quincunx.taxonomy.check import QUESTIONS
-from quincunx.taxonomy.relations.graph import edges
+from quincunx.taxonomy.relations.graph import always, edges
 from quincunx.taxonomy.relations.language import EXTRA, language
 
 _ROW: Final = 58.0
@@ -27,11 +27,9 @@ _LEFT_OUT: Final = " Arrows that follow from others are left out."
 @cache
 def _links() -> dict[tuple[str, str], bool]:
     """(source, target) → whether only under conditions; special cases of parameters are not drawn."""
-    from quincunx.taxonomy.relations.graph import _always
-
     found: dict[tuple[str, str], bool] = {}
     for edge in edges():
-        if edge.source != edge.target and _always(edge) and not {edge.source, edge.target} & EXTRA.keys():
+        if edge.source != edge.target and always(edge) and not {edge.source, edge.target} & EXTRA.keys():
             pair = (edge.source, edge.target)
             found[pair] = found.get(pair, True) and bool(edge.conditions)
     return found
