@@ -201,3 +201,31 @@ def test_five_edges_and_more_are_never_better_than_the_truth(
         for name, value in tight(target, goal, world).items():
             assert value.bounds[0] <= float(found.values[name]) * (1 + 1e-12)
         compared += 1
+
+
+def test_extreme_parameters_convert_or_are_refused_with_a_sentence(ci: bool) -> None:
+    """Nothing overflows, underflows to nan or divides by zero."""
+    dice, answered = random.Random("extremes"), 0
+    values = [0, "1e-300", "1e-12", F(1, 3), 1, "1000", "1e6", "1e150", Log(3), Log(F(10**30))]
+    extremes: dict[str, list[object]] = {
+        "delta": [0, "1e-400", "1e-6", "0.999"], "outside": [0, "1/10"], "alpha": ["1.0000001", 2, "1e9"],
+        "xi": [0, 1, "1e9"], "omega": ["1.0001", 10, "1e9"], "f": ["kl", "squared-hellinger", "zzz"], "k": [1, 2, 50],
+        "size": [1, 10**6], "gamma": [0, "1/2"], "rate": [0, "1/2", 1], "radius": [0, 1], "known": [0, 3],
+    }  # fmt: skip
+    shorts = [row.short for row in catalogue.definitions() if language(row.short).measures]
+    fixed = [("NMPr", "RelDP", {"epsilon": "1e-300", "delta": "1e-6", "outside": 0})]
+    fixed.append(("tCoDP-BDRS18", "ADP", {"rho": 1, "omega": 2, "delta": "1e-400"}))
+    for i in range(3000 if ci else 200):
+        source, target = dice.choice(shorts), dice.choice(shorts)
+        one, other = language(source), language(target)
+        given = {name: dice.choice(values) for name in one.measures}
+        given |= {name: dice.choice(extremes[name]) for name in (*one.settings, *other.settings)}
+        source, target, given = fixed[i] if i < len(fixed) else (source, target, given)
+        try:
+            found = convert(source, target, **given)
+        except QuincunxError:
+            continue
+        answered += 1
+        assert not any(math.isnan(float(value)) for value in found.values.values()), (source, target, given)
+        assert str(found)
+    assert answered >= 20
