@@ -43,6 +43,8 @@ def worlds(edge: Edge, count: int) -> Iterator[World]:
         present = {"public size", "hamming"} & set(edge.conditions)
         absent = not present and (bool(edge.conditions) or i % 3 != 2 or needs_absence(edge))
         people = 2 if i % 4 == 1 or "size" in language(edge.target).settings else 1
+        if {"two values", "presence"} & set(edge.conditions):
+            people = 1  # with more, a record may occur twice
         zeros = i % 2 == 0 and "positive" not in edge.conditions
         outputs = dice.choice((2, 3))
         if "mCoDP" in (edge.source, edge.target):  # its branch and bound takes a tenth of a second for each pair
@@ -79,6 +81,16 @@ def fitted(world: World, condition: str, dice: random.Random, *, supported: bool
         part = {"priors": {f"p{i}": independent(world, values, dice, supported) for i in range(2)}}
         if condition == "supported" and world.people == 1:
             part = {"priors": {f"p{i}": independent(world, values, dice, True) for i in range(2)}}
+    elif condition in ("two values", "presence"):
+        absent = {n: world.datasets[n].count(None) for n in names}
+        fit = [(x, y) for x, y in near if (absent[x] == absent[y]) == (condition == "two values")]
+        share = dice.choice((F(1, 2), F(1, 10), F(99, 100)))
+        part = {
+            "priors": {
+                f"{x} or {y}": {n: share * (n == x) + (1 - share) * (n == y) for n in names}
+                for x, y in dice.sample(fit, min(3, len(fit)))
+            }
+        }
     elif condition == "values are secrets":
         groups = [
             (

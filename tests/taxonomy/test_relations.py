@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import re
 from fractions import Fraction
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from quincunx.errors import SpecificationError
-from quincunx.taxonomy import catalogue
+from quincunx.numbers import Log, ball, float_above, float_below, precision
+from quincunx.taxonomy import World, catalogue, generate, named, quantification
+from quincunx.taxonomy.reading import build
 from quincunx.taxonomy.relations import CONDITIONS, Edge, edges, implies, language, printed
 from quincunx.taxonomy.relations.edge import Map
 from quincunx.taxonomy.relations.refuted import refutations
-from tests.taxonomy.edges import compared_on, worlds
+from tests.taxonomy.edges import compared_on, settings, worlds
 
 TESTED = [edge for edge in edges() if not edge.untested]
 
@@ -117,6 +120,8 @@ def test_implies_answers_yes_if_no_and_unknown() -> None:
     assert (found.status, found.conditions, bool(found)) == ("if", ("supported",), False)
     assert implies("ZKPr", "uBoDP").status == "no"
     assert "2ε for bounded DP" in str(implies("ZKPr", "uBoDP"))
+    # Priors about presence and priors about values are not the same priors.
+    assert {"two values", "presence"} - set(implies("PMPr", "uBoDP").conditions)
     assert implies("KLPr", "DP").status == "unknown"
     assert implies("ADP", "DP").status == "no"
     with pytest.raises(SpecificationError, match="unknown definition"):
@@ -126,3 +131,100 @@ def test_implies_answers_yes_if_no_and_unknown() -> None:
 def test_nothing_that_assumes_presence_leads_to_absence() -> None:
     for target in ("SemPr", "SamDP", "PerDP"):
         assert implies("BoDP", target).status != "if" or "public size" not in implies("BoDP", target).conditions
+
+
+def test_curves_of_approximate_privacy(ci: bool) -> None:
+    """(ε, δ) is the curve of errors f with its three pieces, and the region M of generic privacy, on worlds."""
+    dice, compared = random.Random("curves"), 0
+    for i in range(60 if ci else 8):
+        world = generate.random_world(dice, people=1, outputs=3, near=False, zeros=i % 2 == 0)
+        names = list(world.datasets)
+        near = [(x, y) for j, x in enumerate(names) for y in names[j + 1 :]]  # one record: any two are neighbours
+        world = dataclasses.replace(world, neighbours=near)
+        delta = dice.choice((Fraction(0), Fraction(1, 10), Fraction(1, 4)))
+        value = language("ADP").posed({"delta": delta}).tightest(world).value
+        if value.infinite:
+            continue
+        factor = value.exact.of if isinstance(value.exact, Log) else Fraction(1)
+        knee = (1 - delta) / (1 + factor)
+        curve = [(Fraction(0), 1 - delta), (knee, knee), (1 - delta, Fraction(0)), (Fraction(1), Fraction(0))]
+        assert language("f-DP").definition.holds(world, points=curve).status == "holds"
+        region = named("GcDP-KL10").definition.with_(quantification=quantification.Region.approximate(factor, delta))
+        assert region.tightest(world).holds
+        if factor > 1:
+            # A little less than the smallest e^ε is refused, so the curve says neither more nor less.
+            less = 1 + (factor - 1) * Fraction(99, 100)
+            smaller = named("GcDP-KL10").definition.with_(quantification=quantification.Region.approximate(less, delta))
+            assert not smaller.tightest(world).holds
+        compared += 1
+    assert compared >= (20 if ci else 2)
+
+
+def two_point(world: World, x: str, y: str, share: Fraction) -> World:
+    prior = {n: share * (n == x) + (1 - share) * (n == y) for n in world.datasets}
+    return dataclasses.replace(world, priors={"two": prior})
+
+
+@pytest.mark.parametrize(("name", "target"), [("PMPr", "BoDP"), ("NMPr", "BoDP"), ("MPr", "uBoDP")])
+def test_membership_under_extreme_two_point_priors_bounds_the_ratio(name: str, target: str, ci: bool) -> None:
+    """At π near 0 and 1 the belief moves by nearly the ratio r: by r/(1 + π(r − 1)) or 1 + π(r − 1)."""
+    dice, hair = random.Random(f"{name} at extremes"), Fraction(1, 10**12)
+    for i in range(20 if ci else 3):
+        world = generate.random_world(dice, values=2, people=1, outputs=3, near=False, zeros=i % 2 == 0)
+        ends = ("a", "b") if target == "BoDP" else ("a", "–")
+        pair = dataclasses.replace(
+            world, datasets={n: world.datasets[n] for n in ends}, laws={n: world.laws[n] for n in ends}
+        )
+        ratio = float(named(target).definition.tightest(pair).value)
+        shares = (hair, 1 - hair)
+        found = max(float(named(name).definition.tightest(two_point(pair, *ends, share)).value) for share in shares)
+        assert found >= min(ratio, 20) - 1e-6
+        # One direction of adding a record is not bounded by positive membership alone: see the next test.
+
+
+def test_positive_membership_is_silent_about_one_direction_of_presence() -> None:
+    world = build(
+        {"datasets": {"in": ["t"], "out": [None]}, "laws": {"in": {"a": 1, "b": 0}, "out": {"a": "1/2", "b": "1/2"}}},
+        {},
+    )
+    for share in (Fraction(1, 10**6), Fraction(1, 2), 1 - Fraction(1, 10**6)):
+        assert (
+            float(named("PMPr").definition.tightest(two_point(world, "in", "out", share)).value) <= math.log(2) + 1e-9
+        )
+    assert named("uBoDP").definition.tightest(world).value.infinite
+    assert implies("PMPr", "uBoDP").status != "yes"
+
+
+def test_adversarial_privacy_under_two_point_priors_bounds_the_ratio(ci: bool) -> None:
+    """Every prior π gives the ratio (1 − π)(tπ + δ)/(π(1 − tπ − δ)), t = e^ε, exactly."""
+    dice, compared = random.Random("adversarial"), 0
+    for _ in range(30 if ci else 5):
+        world = generate.random_world(dice, values=2, people=1, outputs=3, near=False, zeros=False, absent=False)
+        ratio = named("BoDP").definition.tightest(world).value.exact
+        delta, share = Fraction(1, 20), dice.choice((Fraction(1, 100), Fraction(1, 10), Fraction(1, 4)))
+        value = language("AdvPr").posed({"delta": delta}).tightest(two_point(world, "a", "b", share)).value.exact
+        other = language("AdvPr").posed({"delta": delta}).tightest(two_point(world, "b", "a", share)).value.exact
+        t = max(each.of if isinstance(each, Log) else Fraction(1) for each in (value, other))
+        top = t * share + delta
+        if top < 1:
+            bound = (1 - share) * top / (share * (1 - top))
+            assert (ratio.of if isinstance(ratio, Log) else 1) <= bound
+            compared += 1
+    assert compared
+
+
+def test_every_map_grows_with_what_it_is_given(ci: bool) -> None:
+    """More of the source never gives less of the target: ways may go on from upper ends."""
+    dice = random.Random("growing")
+    for edge in (each for each in edges() if each.map is not None):
+        for _ in range(20 if ci else 3):
+            stated, goal = settings(edge.source, dice), settings(edge.target, dice)
+            small = {name: Fraction(dice.randint(0, 40), 50) for name in language(edge.source).measures}
+            large = {name: value + Fraction(dice.randint(0, 9), 50) for name, value in small.items()}
+            with precision(128):
+                less, more = edge.apply({**small, **stated}, goal), edge.apply({**large, **stated}, goal)
+                if less is None or more is None:
+                    assert more is None or large == small or edge.name in ("KLPr → ADP", "TVPr → ADP"), edge.name
+                    continue
+                for name in less:
+                    assert float_below(ball(less[name])) <= float_above(ball(more[name])) * (1 + 1e-12), edge.name

@@ -55,7 +55,10 @@ def show(name: Which, as_json: AsJson = False) -> None:
 
     row = get(name)
     if as_json:
-        print_json({**row.to_json(), "papers": _papers(row), "called_alike": _alike(row)})
+        from quincunx.taxonomy.relations import edges
+
+        known = [edge.to_json() for edge in edges() if row.short in (edge.source, edge.target)]
+        print_json({**row.to_json(), "papers": _papers(row), "called_alike": _alike(row), "implications": known})
         return
     for line in shown(row):
         typer.echo(line)
@@ -105,6 +108,21 @@ def _alike(row: Row) -> list[str]:
     return found + [f"{each.name}: {each.what}" for each in names() if each.near == row.short]
 
 
+def _conversions(row: Row) -> list[str]:
+    from quincunx.taxonomy.relations import edges
+
+    lines = []
+    for title, out in (("Implies", True), ("Follows from", False)):
+        told = []
+        for edge in edges():
+            here, other = (edge.source, edge.target) if out else (edge.target, edge.source)
+            if here == row.short != other:
+                under = f" (if {', '.join(edge.conditions)})" if edge.conditions else ""
+                told.append(f"  {other}: {edge.words}{under}")
+        lines += [f"\n{title}", *told] if told else []
+    return lines
+
+
 def shown(row: Row) -> list[str]:
     """A definition in lines for people."""
     number = f", Definition {row.number}" if row.number else ""
@@ -121,6 +139,7 @@ def shown(row: Row) -> list[str]:
         lines.append(f"  {WORDS[key]}: {axiom.settled}{because}{printed}")
     if row.relations:
         lines += ["\nRelations as printed", *(f"  {each}" for each in row.relations)]
+    lines += _conversions(row)
     lines += ["\nHere", f"  {row.gives}", f"  checkable: {row.checkable}{f' ({row.why})' if row.why else ''}"]
     if row.follows:
         lines.append(f"  our statement follows {row.follows}")

@@ -92,7 +92,7 @@ def zcdp_to_approximate(x: Intensity, delta: Fraction) -> Ball | None:
         return (1 + t) * rho + (toll - math.log1p(t)) / t + s - math.log1p(t)
 
     # The best t is near √(ln(1/δ)/ρ); golden-section search on s = ln t around it.
-    low, high = -40.0, 0.5 * math.log(max(toll, 1.0) / rho) + 12 if rho < 1 else 40.0
+    low, high = -40.0, 0.5 * (math.log(max(toll, 1.0)) - math.log(rho)) + 12 if rho < 1 else 40.0
     ratio = (math.sqrt(5) - 1) / 2
     for _ in range(120):
         left, right = high - ratio * (high - low), low + ratio * (high - low)

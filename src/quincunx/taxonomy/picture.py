@@ -11,7 +11,7 @@ from quincunx.chart.frame import Chart
 from quincunx.errors import SpecificationError
 from quincunx.taxonomy import catalogue
 from quincunx.taxonomy.check import QUESTIONS
-from quincunx.taxonomy.relations.graph import edges
+from quincunx.taxonomy.relations.graph import always, edges
 from quincunx.taxonomy.relations.language import EXTRA, language
 
 _ROW: Final = 58.0
@@ -19,19 +19,17 @@ _GAP: Final = 22.0
 _TITLES: Final = {"2": "", "3": "Q", "4": "N", "5": "V", "6": "B", "7": "F", "8": "R", "9": "C"}
 _NOTE: Final = (
     "An arrow leads from a definition to one that follows from it, at parameters that `quincunx taxonomy convert` "
-    "computes; two heads: both follow from each other; dashed: under conditions. Arrows that follow from others are "
-    "left out."
+    "computes; two heads: both follow from each other; dashed: under conditions."
 )
+_LEFT_OUT: Final = " Arrows that follow from others are left out."
 
 
 @cache
 def _links() -> dict[tuple[str, str], bool]:
     """(source, target) → whether only under conditions; special cases of parameters are not drawn."""
-    from quincunx.taxonomy.relations.graph import _always
-
     found: dict[tuple[str, str], bool] = {}
     for edge in edges():
-        if edge.source != edge.target and _always(edge) and not {edge.source, edge.target} & EXTRA.keys():
+        if edge.source != edge.target and always(edge) and not {edge.source, edge.target} & EXTRA.keys():
             pair = (edge.source, edge.target)
             found[pair] = found.get(pair, True) and bool(edge.conditions)
     return found
@@ -127,7 +125,7 @@ def graph(around: str | None = None, dimension: str | None = None) -> Chart:
         question = QUESTIONS[first] if first else "The original"
         bands.append(Band(title=f"Section {section}. {question}", top=top, bottom=y))
         y += 8
-    return diagram(nodes, _drawn(shorts), title=title, bands=bands, note=_NOTE)
+    return diagram(nodes, _drawn(shorts), title=title, bands=bands, note=_NOTE + _LEFT_OUT)
 
 
 def _lines(labels: Sequence[str]) -> list[list[str]]:

@@ -9,7 +9,7 @@ from quincunx.taxonomy.relations.edge import Edge, Map
 from quincunx.taxonomy.relations.losses import _divergence, _pure
 
 SECURITY: Final = "a family over a security parameter: no finite world decides it"
-PRIORS: Final = "the priors are infinitely many"
+PRIORS: Final = "the priors are infinitely many; compared at some of them in a test of its own"
 
 
 def _edge(source: str, target: str, words: str, basis: str, origin: str, found: Map | None, *conditions: str) -> Edge:
@@ -62,14 +62,18 @@ EDGES: Final = (
     _part("MPr", "NMPr"),
     _edge("PMPr", "AdvPr", "ε", "definition", "", m.same),
     _slack("AdvPr", "AdvPr"),
-    _untested("uBoDP", "MPr", "ε", "LQS+13", m.same, PRIORS, "two-point"),
-    _untested("PMPr", "uBoDP", "ε", "LQS+13", m.same, PRIORS, "two-point"),
-    _untested("AdvPr", "uBoDP", "the smallest (1 − π)(e^ε·π + δ)/(π(1 − e^ε·π − δ))", "RHMS09", m.adversarial_to_pure,
-              PRIORS, "two-point"),
+    _edge("BoDP", "MPr", "ε", "paper", "LQS+13", m.same, "two values"),
+    _edge("uBoDP", "MPr", "ε", "paper", "LQS+13", m.same, "presence"),
+    _untested("PMPr", "BoDP", "ε", "LQS+13", m.same, PRIORS, "two values"),
+    _untested("NMPr", "BoDP", "ε", "LQS+13", m.same, PRIORS, "two values"),
+    _untested("MPr", "uBoDP", "ε", "LQS+13", m.same, PRIORS, "presence"),
+    _untested("AdvPr", "BoDP", "the smallest (1 − π)(e^ε·π + δ)/(π(1 − e^ε·π − δ))", "RHMS09", m.adversarial_to_pure,
+              PRIORS, "two values"),
     _edge("FLPr", "InfPr", "ε", "proof", "mixtures", m.same),
     _edge("InfPr", "FLPr", "2ε", "paper", "dPCF12", m.times(2), "supported"),
     _edge("InfPr", "ANPr", "ε", "proof", "information", m.same),
-    _edge("DP", "ZKPr", "ε", "paper", "GLP11", m.same),
+    _edge("DP", "ZKPr", "ε", "paper", "GLP11", m.same, "others"),
+    _edge("FLPr", "ZKPr", "ε", "proof", "mixtures", m.same),
     _edge("ZKPr", "BoDP", "2ε", "paper", "GLP11", m.times(2)),
     _slack("ADP", "SubDP"),
     _edge("ADP", "BLDP", "ε, δ", "paper", "LPR20", m.no_less("delta"), "independent leak"),
@@ -81,6 +85,6 @@ EDGES: Final = (
     _untested("DP", "SimCDP", "ε", "MPRV09", m.same, SECURITY),
     _untested("SimCDP", "IndCDP", "ε", "MPRV09", m.same, SECURITY),
     _untested("ZKPr", "CZKPr", "ε", "GLP11", m.same, SECURITY + "; the simulator must be feasible", "feasible"),
-    _untested("OCDP", "RLDP", "the linkage function", "HMFS17", None, SECURITY),
-    _untested("OCDP", "IndCDP", "one party and all neighbours", "HMFS17", None, SECURITY),
+    _untested("OCDP", "RLDP", "the linkage function", "HMFS17", None, SECURITY, "linkage"),
+    _untested("OCDP", "IndCDP", "one party and all neighbours", "HMFS17", None, SECURITY, "constant"),
 )  # fmt: skip

@@ -21,7 +21,8 @@ CONDITIONS: Final = {
     "independent": "records are independent under every prior",
     "supported": "every prior gives every dataset a positive probability",
     "positive": "every output that is possible for one dataset is possible for all",
-    "two-point": "the priors are all those on two datasets that differ in one record's presence",
+    "two values": "the priors are all those on two datasets that differ in one record's value, no record occurs twice",
+    "presence": "the priors are all those on two datasets that differ in one record's presence, no record occurs twice",
     "values are secrets": "the secrets are all pairs of values of all records",
     "no leak": "nothing leaks beforehand",
     "constant leak": "the leak is constant",
@@ -31,12 +32,26 @@ CONDITIONS: Final = {
     "all neighbours": "the listed pairs are all pairs that differ in one record",
     "within": "the listed pairs are those within the distance",
     "one prior": "the prior is one of the family",
+    "others": "a simulator may see all other records",
+    "constant": "the function that both parties learn is constant",
+    "linkage": "the function that both parties learn is which records match",
     "feasible": "the simulator runs in polynomial time",
     "nothing known": "the adversaries are all targets with nothing known",
 }
 # Where nobody is ever absent, definitions that compare data with and without a record say nothing.
 _PRESENT: Final = frozenset({"public size", "hamming"})
 _ABSENT: Final = frozenset({"uBoDP", "AsDP", "PerDP", "TaiDP", "OutPr", "SemPr", "SamDP", "PIDP"})
+# Conditions that no one set of priors, distance, data or function satisfies together.
+_CLASHES: Final = tuple(
+    map(
+        frozenset,
+        (
+            ("two values", "presence"), ("two values", "supported"), ("presence", "supported"),
+            ("unit distance", "hamming"), ("public size", "absence"), ("public size", "presence"),
+            ("hamming", "absence"), ("hamming", "presence"), ("constant", "linkage"),
+        ),
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +78,12 @@ class Edge:
         return f"{self.source} → {self.target}" + (f" if {', '.join(self.conditions)}" if self.conditions else "")
 
     def continues(self, path: tuple[Edge, ...]) -> bool:
-        """Whether the edge may follow a path: none that assumes everybody present leads to what needs absence."""
-        return self.target not in _ABSENT or not any(_PRESENT.intersection(edge.conditions) for edge in path)
+        """Whether the edge may follow a path: conditions must not clash, and nothing that assumes everybody present
+        leads to what needs absence."""
+        assumed = {each for edge in (*path, self) for each in edge.conditions}
+        if any(clash <= assumed for clash in _CLASHES):
+            return False
+        return self.target not in _ABSENT or not _PRESENT & assumed
 
     def apply(self, given: Given, settings: Given) -> dict[str, Number] | None:
         """The target's measures at `settings`; None where nothing finite follows."""

@@ -90,7 +90,7 @@ def _shortest(source: str, target: str, conditional: bool) -> tuple[Edge, ...]:
     while waiting:
         here = waiting.popleft()
         for edge in leaving().get(here, ()):
-            if edge.target in reached or (edge.conditions and not conditional) or not _always(edge):
+            if edge.target in reached or (edge.conditions and not conditional) or not always(edge):
                 continue
             if not edge.continues(reached[here]):
                 continue
@@ -101,7 +101,7 @@ def _shortest(source: str, target: str, conditional: bool) -> tuple[Edge, ...]:
     return ()
 
 
-def _always(edge: Edge) -> bool:
+def always(edge: Edge) -> bool:
     """Whether the edge says something at all parameters, not at special ones alone."""
     return (edge.source, edge.target) not in _SPECIAL
 

@@ -10,7 +10,7 @@ from quincunx.taxonomy.relations import maps as m
 from quincunx.taxonomy.relations.edge import Edge, Map
 from quincunx.taxonomy.relations.language import Given
 
-CURVE: Final = "the parameter is a curve"
+CURVE: Final = "the parameter is a curve, compared in a test of its own"
 
 
 def _pure(_: Given) -> s.Standard:

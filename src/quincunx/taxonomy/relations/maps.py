@@ -185,7 +185,8 @@ def concentrated_to_approximate(g: Given, t: Given) -> Number | None:
         return None if found is None else _plus(found, _offset(g))
     best: Ball | None = None
     size = float_above(ball(rho))
-    near = 1 + math.sqrt(math.log(1 / float(delta)) / size) if 0 < size < math.inf else math.inf
+    toll = -float(ball(delta).log().mid())
+    near = 1 + math.sqrt(toll / size) if 0 < size < math.inf else math.inf
     # Any order is valid: a few around the best of the simpler bound, and the largest.
     around = [Fraction(near * share).limit_denominator(1000) for share in (0.7, 0.85, 1.0)] if near < 1e6 else []
     for order in [top, *(min(top, each) for each in around)]:

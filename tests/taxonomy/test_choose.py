@@ -1,0 +1,125 @@
+"""Finding one's way: recommendations, comparisons, pictures, pages."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import quincunx as qx
+from quincunx.chart.diagram import Arrow, Node, diagram
+from quincunx.errors import DataError, SpecificationError
+from quincunx.taxonomy import catalogue, choose, compare, definitions, graph
+from quincunx.taxonomy.choose import examples, questions
+from quincunx.taxonomy.compare import SETTINGS
+from quincunx.taxonomy.pages import pages, stem
+from quincunx.taxonomy.picture import _links
+from quincunx.taxonomy.relations import implies, language
+
+NAMES = [question.name for question in questions()]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example["says"])
+def test_the_surveys_own_examples(example: dict[str, object]) -> None:
+    found = choose(**{name: str(example[name]) for name in NAMES if name in example})
+    assert list(found.shorts) == example["definitions"]
+    assert (found.composed is None) == bool(found.misfit)
+
+
+def test_every_answer_leads_to_a_definition_and_says_what_it_costs() -> None:
+    for question in questions():
+        assert question.options[0].definition == ""
+        assert len({option.answer for option in question.options}) == len(question.options)
+        for option in question.options:
+            assert option.says
+            assert option.costs
+            assert not option.definition or catalogue.get(option.definition)
+            for path in re.findall(r"\bqx(?:\.\w+)+", option.costs):
+                value: object = qx
+                for part in path.split(".")[1:]:
+                    value = getattr(value, part)
+    assert choose().shorts == ("DP",)
+    assert choose().composed == catalogue.get("DP").definition
+
+
+def test_what_is_not_among_the_answers_is_refused() -> None:
+    with pytest.raises(SpecificationError, match="Did you mean 'presence'"):
+        choose(sensitive="presense")
+    with pytest.raises(SpecificationError, match="unknown question"):
+        choose(sensible="presence")
+
+
+def test_comparisons_separate_by_worlds_that_can_be_checked_again() -> None:
+    for one, other in (("DP", "ADP"), ("NPr", "CausDP"), ("OSDP", "BoDP"), ("uBoDP", "BoDP")):
+        found = compare(one, other)
+        assert found.separations
+        for each in found.separations:
+            values = []
+            for name in (each.accepts, each.refuses):
+                which = language(name)
+                settings = {setting: SETTINGS[setting] for setting in which.settings}
+                values.append(which.posed(settings).tightest(each.world).value)
+            assert (values[0], values[1]) == (each.value, each.other)
+            assert not values[0].infinite
+            assert values[1].infinite or values[1].bounds[0] > values[0].bounds[1]
+
+
+def test_no_world_separates_what_is_the_same() -> None:
+    assert compare("DP", "IndPr").separations == ()
+    assert compare("DP", "DP").separations == ()
+    assert compare("PerDP", "TaiDP").separations == ()
+
+
+def boxes(svg: str) -> list[tuple[float, float, float, float]]:
+    root = ElementTree.fromstring(svg)
+    found = []
+    for each in root.iter("{http://www.w3.org/2000/svg}rect"):
+        if "box" in (each.get("class") or ""):
+            x, y, w, h = (float(each.get(k) or 0) for k in ("x", "y", "width", "height"))
+            found.append((x, y, x + w, y + h))
+    return found
+
+
+@pytest.mark.parametrize("kind", [{}, {"dimension": "N"}, {"dimension": "C"}, {"around": "DP"}, {"around": "AbsDP"}])
+def test_boxes_lie_on_the_paper_and_never_on_each_other(kind: dict[str, str]) -> None:
+    picture = graph(**kind)
+    found = boxes(picture.svg)
+    assert len(found) == 89 or kind
+    for i, (a, b, c, d) in enumerate(found):
+        assert a >= 0
+        assert c <= picture.width
+        assert b >= 0
+        assert d <= picture.height
+        assert all(c < e or g < a or d < f or h < b for e, f, g, h in found[i + 1 :])
+    assert "prefers-color-scheme: dark" in picture.svg
+
+
+def test_every_picture_around_one_can_be_drawn() -> None:
+    for row in definitions():
+        assert row.short in graph(around=row.short).svg
+
+
+def test_arrows_are_implications() -> None:
+    for (source, target), conditional in _links().items():
+        status = implies(source, target).status
+        assert status == "yes" if not conditional else status in ("yes", "if"), (source, target)
+
+
+def test_bad_pictures_are_refused() -> None:
+    with pytest.raises(SpecificationError, match="unknown dimension"):
+        graph(dimension="X")
+    with pytest.raises(SpecificationError, match="one definition or one dimension"):
+        graph(around="DP", dimension="Q")
+    with pytest.raises(DataError):
+        diagram([], [], title="nothing")
+    one = Node(label="a <b>", x=100, y=20)
+    other = Node(label="c", x=400, y=20)
+    svg = diagram([one, other], [Arrow(source="a <b>", target="c", both=True)], title="t").svg
+    ElementTree.fromstring(svg)
+
+
+def test_pages_have_names_that_no_machine_confuses() -> None:
+    names = [name.lower() for name in pages()]
+    assert len(set(names)) == len(names) == 180
+    assert stem("InDP") != stem("INDP")
