@@ -22,6 +22,7 @@ from quincunx.errors import (
 )
 from quincunx.release import Release, Session, whole
 from quincunx.spec.standard import Approximate
+from quincunx.table.sql import derived
 from tests.release.world import CANARY, PLAN, WITH_ANALYST, NoEngine, session, write_plan
 
 APPROXIMATE = (
@@ -319,3 +320,20 @@ def test_a_plan_opens_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert opened.remaining == 10
         opened.sql("SELECT COUNT(*) AS n FROM visits", spend=1)
     assert (tmp_path / "ledger.db").exists()
+
+
+@pytest.mark.parametrize("text", [PLAN, APPROXIMATE], ids=["one by one", "as one"])
+def test_a_release_paid_for_when_its_keys_were_selected_is_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """GROUP BY age was unknown, and is public where age has bounds: the same plan finds what it paid for."""
+    plan = write_plan(tmp_path, text.replace("SELECT town,", "SELECT age,").replace("GROUP BY town", "GROUP BY age"))
+    with monkeypatch.context() as before, Session.open(plan) as opened:
+        before.setattr(derived, "completed", lambda keys, *_: keys)
+        paid = opened.release(tmp_path / "before").answers
+        assert any("town" in name for name in paid)
+    with Session.open(plan) as opened:
+        opened._desk._engine = NoEngine()
+        found = opened.release(tmp_path / "after").answers
+        assert {name: each.spent for name, each in found.items()} == dict.fromkeys(paid, 0)
+        assert {name: each.rows for name, each in found.items()} == {name: each.rows for name, each in paid.items()}

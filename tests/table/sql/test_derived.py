@@ -209,7 +209,11 @@ def counted(engine: DuckDB, schema: Schema, written: str) -> tuple[int, bool]:
 ROWS = Schema(tables={"visits": VISITS}, unit=AddRemove())
 
 
-@pytest.mark.parametrize("storage", KINDS, ids=("plain", "exact", "texts"))
+@pytest.mark.parametrize(
+    "storage",
+    [pytest.param(kinds, id=name, marks=pytest.mark.ci if kinds else ())
+     for name, kinds in zip(("plain", "exact", "texts"), KINDS, strict=True)],
+)  # fmt: skip
 def test_no_row_is_lost(storage: Mapping[str, str]) -> None:
     """Every awkward value, outside of bounds and NULL too, is in a listed group; rows without salary are no rows."""
     with engine(ROWS, storage) as (asked, rows):
@@ -252,7 +256,7 @@ def test_no_row_is_lost_by_generated_keys(full: bool) -> None:
     found = 0
     with engine(ROWS, KINDS[1], 300) as (asked, _):
         everyone, _ = counted(asked, ROWS, "age IS NULL")
-        for written in itertools.islice(generated(1), 4000 if full else 160):
+        for written in itertools.islice(generated(1), 4000 if full else 90):
             keys = accepted(written)
             if not keys or not keys[0].complete or "person" in written:
                 continue
@@ -262,13 +266,15 @@ def test_no_row_is_lost_by_generated_keys(full: bool) -> None:
                 # A plan may still refuse it: texts that could become too long.
                 continue
             found += 1
-    assert found >= (600 if full else 25)
+    assert found >= (600 if full else 12)
 
 
 UNITS = (AddRemove(key="person"), Replace(key="person"), AddRemove(), Replace(), AddRemove(key="person", group=3))
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize(
+    "unit", [*UNITS[:2], *(pytest.param(each, marks=pytest.mark.ci) for each in UNITS[2:])], ids=str
+)
 def test_neighbours_move_numbers_and_no_key(unit: AddRemove | Replace) -> None:
     """The exact numbers of neighbours lie within the declared distance, over the same listed keys."""
     schema = Schema(tables={"visits": VISITS}, unit=unit)

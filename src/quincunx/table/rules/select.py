@@ -28,7 +28,7 @@ def select(draft: Draft) -> Draft:
         raise RefusalError(
             "the keys of GROUP BY are not public, and nothing bounds how many one person may create",
             where=names,
-            hint="Declare keys for these columns, or limits: groups.",
+            hint="Declare keys or bounds for these columns, or limits: groups.",
         )
     if groups > MAX_GROUPS:
         hint = f"Declare at most {MAX_GROUPS}, or public keys."
