@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,8 @@ def test_sizes(asked: list[dict[str, Any]], option: tuple[str, ...], samples: in
     assert run(*option, "--only", "Laplace").exit_code == 0
     assert (asked[0]["samples"], asked[0]["only"]) == (samples, "Laplace")
     assert 1 <= asked[0]["processes"] <= 2
-    # Users draw fresh noise, and progress is for terminals.
+    # Users draw fresh noise.
     assert "series" not in asked[0]
-    assert asked[0]["progress"] is None
 
 
 def test_json_is_one_value(asked: list[dict[str, Any]]) -> None:
@@ -165,29 +165,12 @@ def test_the_real_audit_of_two_claims() -> None:
     assert found["keyed"] is False
 
 
-class Terminal:
-    """A console on a terminal that keeps what is written."""
-
-    is_terminal, width = True, 30
-
-    def __init__(self) -> None:
-        self.file, self.text = self, ""
-
-    def write(self, text: str) -> None:
-        self.text += text
-
-    def flush(self) -> None: ...
-
-
-def test_progress_is_one_line_that_is_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(command, "console", lambda **_: screen)
-    told = command._progress(False)
-    assert told is not None
-    told(1, 2, "x" * 50)
-    told(2, 2, "y")
-    assert screen.text == "\r\x1b[2K1 of 2: " + "x" * 21 + "\r\x1b[2K"
-    assert command._progress(True) is None
+def test_progress_names_what_was_tried_last(monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]) -> None:
+    stages: list[str] = []
+    monkeypatch.setattr(command, "working", lambda *_, **__: nullcontext(stages.append))
+    run("--only", "Laplace")
+    asked[0]["progress"](1, 2, "a mechanism")
+    assert stages == ["1 of 2 done, last a mechanism"]
 
 
 @pytest.mark.parametrize(("count", "shown"), [(100, "100"), (16_666, "16.67k"), (10**5, "100k"), (10**7, "10M")])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars
 import pytest
 
 from quincunx.errors import DataError
@@ -127,6 +130,22 @@ OTHERS = {
 def test_other_files_are_refused_with_the_way_to_open_them(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(CANARY)
     assert OTHERS[name] in refused("expected a .parquet or .csv file", tmp_path / name).hint
+
+
+def test_what_is_said_of_other_files_opens_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = polars.DataFrame({"p": [1, 2], "s": ["a", "b"]})
+    frame.write_json(tmp_path / "x.json")
+    frame.write_ndjson(tmp_path / "x.ndjson")
+    frame.write_ipc(tmp_path / "x.feather")
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
+        connection.execute("CREATE TABLE held AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(p, s)")
+    monkeypatch.chdir(tmp_path)
+    for name in ("x.json", "x.ndjson", "x.feather", "x.duckdb"):
+        hint = refused("expected a .parquet or .csv file, not", Path(name)).hint
+        written = re.search(r": Table\((.*)\)\.", hint)
+        assert written is not None
+        source = eval(written[1].replace("…", "'held'"), {"polars": polars, "duckdb": duckdb})
+        assert Table(source, public=True).values("s") == ["a", "b"]
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/x.parquet", "https://host.example/x.csv", "gs://b/x", "az://b/x"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,24 @@ def test_what_cannot_be_one_table_is_refused_without_a_name(tmp_path: Path) -> N
             Table(source)
     with pytest.raises(DataError, match="only CSV files have a separator"):
         Table(tmp_path / "t", separator=";")
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows(tmp_path / "t" / "k=a" / "r.parquet", p=[1])
+    rows(tmp_path / "t" / f"k={CANARY}" / "r.parquet", p=[1])
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:
+        if CANARY in path:
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(DataError, match="a folder below it cannot be read") as error:
+        Table(tmp_path / "t")
+    assert CANARY not in reachable(error.value)
 
 
 def test_a_reader_of_batches_is_read_once_and_at_the_first_question() -> None:

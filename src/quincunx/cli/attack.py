@@ -12,6 +12,7 @@ from rich.text import Text
 
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
+from quincunx.cli.progress import working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +64,8 @@ def run(
     chosen = [each for each, _ in attack.names()] if name == ALL else [name]
     shown, collected = console(), []
     for place, each in enumerate(chosen):
-        story = attack.run(each, series=series)
+        with working(f"telling {each}, {place + 1} of {len(chosen)}", quiet=as_json):
+            story = attack.run(each, series=series)
         paths = [] if folder is None else [chart.write(folder / f"{stem}.svg") for stem, chart in story.charts.items()]
         if as_json:
             collected.append({**_plain(story), "series": series, "pictures": [masked(str(path)) for path in paths]})

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quincunx.cli.audit_self import audit_self
-from quincunx.cli.output import AsJson, console, print_json, reports_errors
+from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.cli.progress import working
 from quincunx.errors import InputError, ParameterError, VerificationError
 from quincunx.numbers.text import above, below
 
@@ -50,11 +51,7 @@ def run(
 
     stated, pairs = Claim.parse(claim), _pairs(neighbours)
     sampler = Sampler(function=_imported(target), vectorised=many, name=target)
-    talk = console(stderr=True)
-    if talk.is_terminal and not as_json:
-        with talk.status(f"drawing 2 × {samples} outputs for each of {len(pairs)} pairs"):
-            report = blackbox.run(sampler, pairs, stated, samples=samples, confidence=confidence)
-    else:
+    with working(f"drawing 2 × {samples} outputs for each of {len(pairs)} pairs", quiet=as_json):
         report = blackbox.run(sampler, pairs, stated, samples=samples, confidence=confidence)
     if as_json:
         print_json(report.to_json())

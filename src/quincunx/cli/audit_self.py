@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,7 @@ from rich.table import Table
 
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
+from quincunx.cli.progress import working
 from quincunx.errors import ParameterError, QuincunxError, VerificationError
 from quincunx.numbers.text import below
 
@@ -25,7 +26,9 @@ _SCALES = ((10**6, "M"), (10**3, "k"))
 
 @reports_errors
 def audit_self(
-    quick: Annotated[bool, typer.Option("--quick", help="A hundred thousand draws: half a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A hundred thousand draws: less than a minute on two cores.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Ten million draws: about half an hour on two cores.")] = False,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Also write audit.html and audit.json there.")] = None,
     only: Annotated[str, typer.Option(metavar="NAME", help="Only what has this text in its name.")] = "",
@@ -44,9 +47,13 @@ def audit_self(
         raise ParameterError("these two exclude each other", where="--quick, --full", got="both", hint=hint)
     folder = None if out is None else made(out)
     samples = self_audit.QUICK if quick else self_audit.FULL if full else self_audit.DEFAULT
-    report = self_audit.run(
-        samples=samples, only=only, processes=min(2, os.cpu_count() or 1), progress=_progress(as_json)
-    )
+    with working("starting", quiet=as_json) as stage:
+        report = self_audit.run(
+            samples=samples,
+            only=only,
+            processes=min(2, os.cpu_count() or 1),
+            progress=lambda done, total, name: stage(f"{done} of {total} done, last {name}"),
+        )
     if as_json:
         print_json(report.to_dict())
     else:
@@ -59,20 +66,6 @@ def audit_self(
         raise typer.Exit(QuincunxError.exit_code)
     if report.refuted:
         raise typer.Exit(VerificationError.exit_code)
-
-
-def _progress(as_json: bool) -> Callable[[int, int, str], None] | None:
-    """One line on a terminal that is written again and again; nothing elsewhere."""
-    talk = console(stderr=True)
-    if as_json or not talk.is_terminal:
-        return None
-
-    def told(done: int, total: int, name: str) -> None:
-        text = f"{done} of {total}: {name}"[: talk.width - 1]
-        talk.file.write(f"\r\x1b[2K{text}" if done < total else "\r\x1b[2K")
-        talk.file.flush()
-
-    return told
 
 
 def _show(report: SelfReport, out: Console) -> None:

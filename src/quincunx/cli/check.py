@@ -14,7 +14,7 @@ def check(plan: PlanPath, analyst: Analyst = None, as_json: AsJson = False) -> N
 
     A plan whose releases the budgets do not cover ends with exit code 3.
     """
-    with opened(plan, analyst, as_json=as_json) as session:
+    with opened(plan, analyst, "planning every release", as_json=as_json) as (session, _):
         found = session.check()
     if as_json:
         print_json(found.to_dict())

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from quincunx.cli import chart
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
+from quincunx.cli.progress import Stage, working
 from quincunx.errors import BudgetError, VerificationError
 
 if TYPE_CHECKING:
@@ -57,20 +58,21 @@ def demo(
 
     with ExitStack() as stack:
         folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quincunx-"))) / "sample"
-        write_sample(folder)
-        session = stack.enter_context(Session.open(folder / "plan.toml"))
-        found = _run(session, folder)
+        with working("making people who do not exist", quiet=as_json) as stage:
+            write_sample(folder)
+            session = stack.enter_context(Session.open(folder / "plan.toml"))
+            found = _run(session, folder, stage)
         if as_json:
             print_json(_as_json(found))
         else:
             _show(console(), session, found, keep)
 
 
-def _run(session: Session, folder: Path) -> _Shown:
+def _run(session: Session, folder: Path, stage: Stage) -> _Shown:
     from quincunx.ledger import Ledger
 
     checked = session.check()
-    done = session.release(folder / "published")
+    done = session.release(folder / "published", progress=stage)
     again = session.sql(_REGIONS, spend="0.06")
     refusal = _refused(session)
     with Ledger.open(folder / "ledger.db") as ledger:

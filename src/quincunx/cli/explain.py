@@ -23,7 +23,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say what a question would do: what counts of each person, keys, noise, errors and cost."""
-    with opened(plan, analyst, as_json=as_json) as session:
+    with opened(plan, analyst, "planning the question", as_json=as_json) as (session, _):
         found = session.explain(
             question(sql), spend=spend, delta=delta, within=half_widths(within), group_size=group_size
         )

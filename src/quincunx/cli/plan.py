@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quincunx.cli.progress import Stage, working
 from quincunx.errors import ParameterError, QuincunxError
 
 if TYPE_CHECKING:
@@ -25,13 +26,17 @@ Analyst = Annotated[str | None, typer.Option(help="Who asks; charged to this ana
 
 
 @contextmanager
-def opened(path: str, analyst: str | None, *, as_json: bool) -> Iterator[Session]:
-    """The session of a plan. The place of a mistake in a question is underlined on standard error."""
+def opened(path: str, analyst: str | None, then: str, *, as_json: bool) -> Iterator[tuple[Session, Stage]]:
+    """The session of a plan, and how to name the next stage of the work; then: the first one.
+
+    Nothing is printed inside. The place of a mistake in a question is underlined on standard error.
+    """
     from quincunx.release import Session
 
     try:
-        with Session.open(path, analyst=analyst) as session:
-            yield session
+        with working("opening the tables", quiet=as_json) as stage, Session.open(path, analyst=analyst) as session:
+            stage(then)
+            yield session, stage
     except QuincunxError as error:
         excerpt = getattr(error, "excerpt", "")
         if excerpt and not as_json:

@@ -25,17 +25,18 @@ def release(
     """
     if out is None and not dry_run:
         raise ParameterError("the folder is missing", where="--out", hint="Write --out DIR, or --dry-run.")
-    with opened(plan, analyst, as_json=as_json) as session:
-        if dry_run or out is None:
-            found = session.check()
-            if as_json:
-                print_json(found.to_dict())
-            else:
-                typer.echo(str(found))
-            if not found.covered:
-                raise typer.Exit(3)
-            return
-        done = session.release(out)
+    with opened(plan, analyst, "planning every release", as_json=as_json) as (session, stage):
+        found = session.check() if dry_run or out is None else None
+        done = None if out is None or found is not None else session.release(out, progress=stage)
+    if found is not None:
+        if as_json:
+            print_json(found.to_dict())
+        else:
+            typer.echo(str(found))
+        if not found.covered:
+            raise typer.Exit(3)
+    if done is None:
+        return
     if as_json:
         releases = {name: answer.to_dict() for name, answer in done.answers.items()}
         print_json({"folder": out, "head": done.head, "releases": releases})

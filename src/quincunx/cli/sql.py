@@ -30,7 +30,7 @@ def sql(
     """Answer a question with noise, and charge the plan's ledger. A question asked before costs nothing."""
     if as_csv and as_json:
         raise ParameterError("choose one form", where="sql", got="--csv and --json")
-    with opened(plan, analyst, as_json=as_json) as session:
+    with opened(plan, analyst, "answering the question", as_json=as_json) as (session, _):
         answer = session.sql(
             question(sql), spend=spend, delta=delta, within=half_widths(within), tidy=tuple(tidy or ())
         )

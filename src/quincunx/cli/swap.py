@@ -10,6 +10,7 @@ import typer
 
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.cli.progress import working
 from quincunx.numbers.text import above
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ def swap(
     from quincunx.invariant.swapping.swap import draw
 
     check_target(file, out)
-    table = FileTable(file)
-    with warnings.catch_warnings(record=True) as noticed:
+    with working("reading the file", quiet=as_json) as stage, warnings.catch_warnings(record=True) as noticed:
+        table = FileTable(file)
         warnings.simplefilter("always")
+        stage("swapping")
         drawn = draw(
             table,
             column=_listed(column),
@@ -54,7 +56,8 @@ def swap(
             household=household,
             move=_listed(move),
         )
-    table.write(drawn, out)
+        stage("writing the file")
+        table.write(drawn, out)
     for warning in noticed:
         typer.echo(f"warning: {warning.message}", err=True)
     if report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from quincunx.cli import catalogue, relations
 from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.cli.progress import working
 
 if TYPE_CHECKING:
     from quincunx.taxonomy.check import Finding
@@ -45,9 +45,10 @@ def check(
     from quincunx.taxonomy import check as checking
 
     read = World.read(world)
-    found = checking.check(read, only or (), _progress if sys.stderr.isatty() else None)
-    if sys.stderr.isatty():
-        typer.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+    with working("reading the world", quiet=as_json) as stage:
+        found = checking.check(
+            read, only or (), lambda done, total, name: stage(f"{name}, {done + 1} of {total} definitions")
+        )
     if as_json:
         print_json(
             {"datasets": len(read.datasets), "outputs": len(read.outputs), "findings": [f.to_json() for f in found]}
@@ -59,10 +60,6 @@ def check(
         f"{len(answered)} of {len(found)} definitions answered; the smallest parameters are:"
     )
     _show(found)
-
-
-def _progress(done: int, total: int, name: str) -> None:
-    typer.echo(f"\r{done} of {total}: {name:<30}", nl=False, err=True)
 
 
 def _show(found: list[Finding]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -131,13 +131,21 @@ def check(desk: Desk, entries: Sequence[ReleaseEntry]) -> Check:
     )
 
 
-def release(desk: Desk, entries: Sequence[ReleaseEntry], folder: Path) -> Release:
+def release(
+    desk: Desk, entries: Sequence[ReleaseEntry], folder: Path, progress: Callable[[str], None] = lambda _: None
+) -> Release:
     """Answer all entries, then write them. Refused as a whole, before anything is spent, if the budgets do not do."""
     planned = _planned(desk, entries)
     _admit(desk, planned)
     check_folder(folder)
+    progress("trying every release on made-up rows")
     desk.rehearse(planned.whole, planned.asks)
-    drawn = _one_by_one(desk, planned) if planned.whole is None else _together(desk, planned, planned.whole)
+    if planned.whole is None:
+        drawn = _one_by_one(desk, planned, progress)
+    else:
+        progress(f"answering all {len(entries)} releases")
+        drawn = _together(desk, planned, planned.whole)
+    progress("writing the tables")
     answers = desk.facts() | {name: each.answer for name, each in drawn.items()}
     head, left = desk.books.head(), desk.books.left(desk.analyst)
     first = [note for answer in answers.values() for note in answer.notes if note.startswith(FIRST)]
@@ -296,9 +304,10 @@ class _Drawn:
     said: Sequence[str]
 
 
-def _one_by_one(desk: Desk, planned: _Planned) -> dict[str, _Drawn]:
-    answers = {}
+def _one_by_one(desk: Desk, planned: _Planned, progress: Callable[[str], None]) -> dict[str, _Drawn]:
+    answers: dict[str, _Drawn] = {}
     for entry, ask in zip(planned.entries, planned.asks, strict=True):
+        progress(f"answering {entry.name}, {len(answers) + 1} of {len(planned.entries)}")
         found, question = desk.kept(ask), ask.question
         answer = desk.answer(ask, found, found.content, entry.tidy)
         said = desk.said(found)

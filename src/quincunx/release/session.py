@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -185,9 +185,12 @@ class Session:
         """What can be wrong before the first row is read: every release of the plan, its costs, the budgets. Free."""
         return batch.check(self._desk, self._releases)
 
-    def release(self, out: str | Path) -> batch.Release:
-        """Answer every [[release]] of the plan and write them to the folder `out`. `check` is its dry run."""
+    def release(self, out: str | Path, *, progress: Callable[[str], None] | None = None) -> batch.Release:
+        """Answer every [[release]] of the plan and write them to the folder `out`. `check` is its dry run.
+
+        progress: called with the name of each stage of the work, which depends on the plan alone.
+        """
         if not self._releases and not self._desk.invariants:
             hint = "Write [[release]] entries in a plan file and open it with Session.open."
             raise ParameterError("there is no release", where="release", hint=hint)
-        return batch.release(self._desk, self._releases, Path(out))
+        return batch.release(self._desk, self._releases, Path(out), progress or (lambda _: None))

@@ -11,7 +11,7 @@ from quincunx.table.dialect import Dialect
 from quincunx.table.origin import Found
 
 _DELIMITED: Final = (".csv", ".tsv")
-_READ: Final = "Read it with Polars and pass the frame: Table(polars.{}({!r}))."
+_READ: Final = "Read it with Polars and pass the frame: Table(polars.{}({!r})). For a plan, write that as Parquet."
 # Endings of files that other libraries open → what they are, and what to write.
 _OTHERS: Final = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), ("a workbook", _READ.replace("{}", "read_excel", 1))),
@@ -31,7 +31,8 @@ _OTHERS: Final = {
         ),
     ),
     **dict.fromkeys(
-        (".sas7bdat", ".sav", ".dta", ".xpt"), ("a statistical package's", "Read it with pandas and pass the frame.")
+        (".sas7bdat", ".sav", ".dta", ".xpt"),
+        ("a statistical package's", "Read it with pandas and pass the frame. For a plan, write that as Parquet."),
     ),
 }
 

@@ -73,11 +73,16 @@ def literal(path: str) -> str:
 def _in_folder(folder: Path) -> tuple[str, Iterator[tuple[str, ...]]]:
     base = str(folder.resolve())
 
+    failed: list[bool] = []
+
     def walk() -> Iterator[tuple[str, ...]]:
-        for place, folders, files in os.walk(base):
+        for place, folders, files in os.walk(base, onerror=lambda _: failed.append(True)):
             folders[:] = [name for name in folders if _is_shown(name)]
             inner = Path(place).relative_to(base).parts
             yield from ((*inner, name) for name in files if _is_shown(name))
+        if failed:
+            # Its rows would be left out in silence. Raised here, because the system's own error names the folder.
+            raise DataError("a folder below it cannot be read", where="Table", got=str(folder))
 
     return base, walk()
 
