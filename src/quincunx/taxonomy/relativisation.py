@@ -48,7 +48,8 @@ class Relativisation(Choice):
 
     def answer(self, world: World, asked: Asked) -> Answer:
         """The smallest parameters, where there is a simulator."""
-        raise NotImplementedError
+        del world, asked
+        raise SpecificationError(f"{self.name} has no simulator", where="relativisation")
 
 
 @dataclass(frozen=True, slots=True)
