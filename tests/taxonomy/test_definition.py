@@ -46,7 +46,7 @@ def choices(letter: str) -> list[object]:
     found = []
     for module in MODULES:
         for name, kind in vars(module).items():
-            own = isinstance(kind, type) and kind.__module__ == module.__name__ and not name.startswith("_")
+            own = isinstance(kind, type) and kind.__module__.startswith(module.__name__) and not name.startswith("_")
             if own and issubclass(kind, base) and kind is not base:
                 found.append(kind(EXAMPLES[name]) if name in EXAMPLES else kind())
     return found

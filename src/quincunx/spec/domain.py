@@ -6,6 +6,7 @@ enumeration. A row is a tuple of values in the declared order of the columns.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
 MAX_DATASETS: Final = 20_000
 
 
-class Domain:
+class Domain(ABC):
     """A set of datasets."""
 
     __slots__ = ()
@@ -33,29 +34,29 @@ class Domain:
         """Whether the position of a record in a dataset matters."""
         return False
 
+    @abstractmethod
     def column(self, name: str) -> tuple[int, str | None] | None:
         """Position and type of a column (type None where it is not declared), or None if there is no such column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def records(self, dataset: Hashable) -> Counter[Hashable]:
         """How often each record occurs in the dataset."""
-        raise NotImplementedError
 
     def covers(self, other: Domain) -> bool:
         """Whether every dataset of `other` is a dataset of this domain, with the same meaning."""
         return self == other
 
+    @abstractmethod
     def to_json(self) -> dict[str, object]:
         """The block in JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def words(self) -> str:
         """The block in plain English."""
-        raise NotImplementedError
 
+    @abstractmethod
     def latex(self) -> str:
         """The block in LaTeX."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,9 +26,9 @@ class Background(Choice):
     # whether the attacker has a prior
     uncertain: ClassVar[bool] = True
 
+    @abstractmethod
     def cases(self, world: World, neighbourhood: Neighbourhood, laws: Mapping[str, Law]) -> list[Case]:
         """The pairs that follow from a neighbourhood."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

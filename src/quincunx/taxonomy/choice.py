@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 
-class Choice:
+class Choice(ABC):
     """A value along one dimension. phrase: its part of the informal sentence; formula: its part of the formal one."""
 
     __slots__ = ()
@@ -28,13 +29,13 @@ class Choice:
         """The parameters that are stated."""
         return {f.name: getattr(self, f.name) for f in fields(self)} if is_dataclass(self) else {}
 
+    @abstractmethod
     def phrase(self) -> str:
         """Its part of the survey's sentence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def formula(self) -> str:
         """Its part of the formal statement, in LaTeX."""
-        raise NotImplementedError
 
 
 def tex(value: object) -> str:

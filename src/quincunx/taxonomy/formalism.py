@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +33,8 @@ class Formalism(Choice):
         self, quantification: Quantification, neighbourhood: Neighbourhood, world: World, laws: Mapping[str, Law]
     ) -> Answer:
         """The smallest parameters, for formalisms with beliefs."""
-        raise NotImplementedError
+        del quantification, neighbourhood, world, laws
+        raise SpecificationError(f"{self.name} has no beliefs to bound", where="formalism")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,13 @@ class _Beliefs(Formalism):
     __slots__ = ()
     posterior: ClassVar[bool] = True
 
+    @abstractmethod
     def facts(self, neighbourhood: Neighbourhood, world: World) -> list[Fact]:
         """What the attacker believes something about."""
-        raise NotImplementedError
 
+    @abstractmethod
     def factor(self, before: Fraction, after: Fraction) -> Fraction | None:
         """The smallest e^ε for one belief; None is infinite."""
-        raise NotImplementedError
 
     def answer(
         self, quantification: Quantification, neighbourhood: Neighbourhood, world: World, laws: Mapping[str, Law]

@@ -48,7 +48,8 @@ class Relativisation(Choice):
 
     def answer(self, world: World, asked: Asked) -> Answer:
         """The smallest parameters, where there is a simulator."""
-        raise NotImplementedError
+        del world, asked
+        raise SpecificationError(f"{self.name} has no simulator", where="relativisation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +291,15 @@ class Typical(Relativisation):
         for prior, weights in priors_of(world, "typical stability").items():
             kept = [x for x in world.datasets if weights.get(x)]
             count += len(kept)
-            options = [self._stable(s, prior, world, asked.delta) for s in typical_sets(kept, weights, asked.share)]
+            options: list[Answer] = []
+            limit: Fraction | None = None
+            for names in typical_sets(kept, weights, asked.share):
+                options.append(self._stable(names, prior, world, asked.delta, limit))
+                # A set that is certainly worse than the best so far need not be solved.
+                top = options[-1].value.bounds[1]
+                if top < _LARGE:
+                    here = Fraction(math.exp(top)) * (1 + Fraction(1, 10**12))
+                    limit = here if limit is None else min(limit, here)
             found.append(smallest([option.value for option in options]))
             if not any(above(found[-1], value) or found[-1] == value for value in found[:-1]):
                 witness = next((o.witness for o in options if o.witness is not None), None)
@@ -300,9 +309,11 @@ class Typical(Relativisation):
         value = joined(found, best)
         return Answer(shape="number", symbol="ε", values={"ε": value}, witness=witness, compared=count)
 
-    def _stable(self, names: Sequence[str], prior: str, world: World, delta: Fraction) -> Answer:
+    def _stable(
+        self, names: Sequence[str], prior: str, world: World, delta: Fraction, limit: Fraction | None
+    ) -> Answer:
         comparisons = [Comparison(law=world.laws[x], weights={prior: Fraction(1)}, said=f"dataset {x}") for x in names]
-        return simulated(comparisons, world, delta) if delta else compared(comparisons, world)
+        return simulated(comparisons, world, delta, limit) if delta else compared(comparisons, world)
 
     def phrase(self) -> str:
         return "unable, on typical data, better than a simulator that sees the prior alone,"
@@ -315,6 +326,8 @@ class Typical(Relativisation):
 
 
 MOST_SETS: Final = 5_000
+# Factors beyond e^300 are no limit to compare with in floats.
+_LARGE: Final = 300.0
 
 
 def smallest(values: Sequence[Value]) -> Value:

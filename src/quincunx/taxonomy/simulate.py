@@ -87,11 +87,13 @@ def least_factor(
     factor: Callable[[Simulator], Fraction | None],
     forbidden: frozenset[tuple[str, int]],
     starts: Sequence[Simulator],
+    limit: Fraction | None = None,
 ) -> Found:
     """The smallest t ≥ 1 at which some simulator satisfies every bound.
 
     factor(Sim): the exact smallest t of a given simulator, None if infinite. bounds(Sim, t): the bounds to use, which
     may be cut to those that Sim violates most. forbidden: entries that must be 0. starts: simulators to begin with.
+    limit: where it is certainly more than this, only that is said.
     """
     best: tuple[Fraction, Simulator] | None = None
     for start in starts:
@@ -100,6 +102,8 @@ def least_factor(
             best = (t, start)
     rows = _Rows(labels, outputs, forbidden)
     rows.add(bounds(starts[0], Fraction(2)))
+    if limit is not None and _at(limit, rows, bounds, factor)[1]:
+        return Found(lower=limit, upper=None, simulator=None)
     low, trial = Fraction(1), best[0] if best is not None else Fraction(int(_HUGE))
     stuck = 0
     for _ in range(_ROUNDS):

@@ -44,8 +44,10 @@ def factor_of(p: Sequence[Fraction], q: Sequence[Fraction], delta: Fraction) -> 
     return _factor(p, q, by_ratio(p, q), delta)
 
 
-def simulated(comparisons: Sequence[Comparison], world: World, delta: Fraction = _ZERO) -> Answer:
-    """The smallest ε over all simulators, between certified ends."""
+def simulated(
+    comparisons: Sequence[Comparison], world: World, delta: Fraction = _ZERO, limit: Fraction | None = None
+) -> Answer:
+    """The smallest ε over all simulators, between certified ends; beyond ln(limit) only that it is beyond."""
     labels = tuple(dict.fromkeys(label for c in comparisons for label, w in c.weights.items() if w))
     size = len(comparisons[0].law)
     banned = frozenset(
@@ -110,7 +112,7 @@ def simulated(comparisons: Sequence[Comparison], world: World, delta: Fraction =
         return found
 
     starts = [_average(comparisons, labels, size, banned), _even(labels, size, banned)]
-    return _answer(least_factor(labels, size, bounds, factor, banned, starts), comparisons, said)
+    return _answer(least_factor(labels, size, bounds, factor, banned, starts, limit), comparisons, said)
 
 
 def _outside(c: Comparison, delta: Fraction) -> Bound:

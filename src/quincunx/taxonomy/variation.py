@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +27,9 @@ class Variation(Choice):
     # whether it needs pairs of datasets, rather than of mixtures
     concrete: ClassVar[bool] = True
 
+    @abstractmethod
     def answer(self, quantification: Quantification, cases: Sequence[Case], world: World) -> Answer:
         """The answer over all cases."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
