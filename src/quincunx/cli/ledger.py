@@ -16,6 +16,7 @@ from rich.text import Text
 
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
+from quincunx.errors import cause
 
 if TYPE_CHECKING:
     from quincunx.ledger import Account, Balance, Ledger, Record, Registration
@@ -178,7 +179,7 @@ def _specification(
         try:
             new = Specification.from_json(Path(file).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise SpecificationError("the file cannot be read", where=file, got=type(error).__name__) from None
+            raise SpecificationError("the file cannot be read", where=file, got=cause(error)) from None
     if delta is not None:
         if "delta" not in new.standard.parameters:
             got = type(new.standard).__name__

@@ -14,7 +14,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from quincunx.errors import UnavailableError
+from quincunx.errors import UnavailableError, cause
 from quincunx.release import frame, show
 from quincunx.release.answer import Answer
 
@@ -28,9 +28,7 @@ def check_folder(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         hint = "Check the path and who may write there; nothing was spent."
-        raise UnavailableError(
-            "the folder cannot be written", where=str(folder), got=type(error).__name__, hint=hint
-        ) from None
+        raise UnavailableError("the folder cannot be written", where=str(folder), got=cause(error), hint=hint) from None
 
 
 def write(folder: Path, answers: Mapping[str, Answer], head: str) -> None:
@@ -45,9 +43,7 @@ def write(folder: Path, answers: Mapping[str, Answer], head: str) -> None:
         _whole(folder / "summary.md", partial(_text, text=summary_text(answers, head)))
     except OSError as error:
         hint = "The answers are in the ledger: make room and release again, for nothing."
-        raise UnavailableError(
-            "a file cannot be written", where=str(folder), got=type(error).__name__, hint=hint
-        ) from None
+        raise UnavailableError("a file cannot be written", where=str(folder), got=cause(error), hint=hint) from None
 
 
 def csv_text(answer: Answer) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.relation import Pair, Unit
@@ -29,9 +29,7 @@ class _Content(Unit):
         vectors = isinstance(domain, Finite) and all(isinstance(x, tuple) for x in domain.datasets)
         if not domain.ordered or not vectors:
             hint = "Use domain.Finite with vectors of records and ordered=True."
-            raise SpecificationError(
-                "needs datasets that are vectors", where=where, got=type(domain).__name__, hint=hint
-            )
+            raise SpecificationError("needs datasets that are vectors", where=where, got=kind_of(domain), hint=hint)
 
     def distance(self, x: Hashable, x_prime: Hashable, domain: Domain) -> Fraction | float:  # noqa: ARG002
         if x == x_prime:

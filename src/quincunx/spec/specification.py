@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError
+from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError, kind_of
 from quincunx.numbers import Exact, positive_integer
 from quincunx.numbers.text import stated
 from quincunx.spec import compare, composition, exchange, verdict, words
@@ -176,7 +176,7 @@ class Specification:
             return
         hint = "State a specification with the larger unit and calibrate for it."
         what = f"datasets between two that are {k} steps apart may lie outside their universe"
-        raise PrivacyError(what, where="group", got=type(self.scope).__name__, hint=hint)
+        raise PrivacyError(what, where="group", got=kind_of(self.scope), hint=hint)
 
     def within(self, scope: Scope) -> Specification:
         """The same guarantee, stated in a scope that compares no more. Finer invariants make a weaker guarantee.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from quincunx import noise
-from quincunx.errors import UnavailableError
+from quincunx.errors import UnavailableError, cause
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
 from quincunx.invariant.topdown.schema import TOTAL, Query
@@ -39,7 +39,7 @@ def check_folder(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         hint = "Check the path and who may write there; nothing was spent."
-        got = type(error).__name__
+        got = cause(error)
         raise UnavailableError("the folder cannot be written", where=str(folder), got=got, hint=hint) from None
 
 
@@ -62,7 +62,7 @@ def write(release: Release, folder: Path) -> list[Path]:
             found.append(folder / name)
     except OSError as error:
         hint = "The measurements are in the ledger: make room and run again, for nothing."
-        got = type(error).__name__
+        got = cause(error)
         raise UnavailableError("a file cannot be written", where=str(folder), got=got, hint=hint) from None
     return found
 
