@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quincunx.errors import InputError, ParameterError
+from quincunx.errors import InputError, ParameterError, kind_of
 from quincunx.numbers import Log, delta_parameter, non_negative, positive, positive_integer, probability, rational
 
 TENTH = Fraction(1, 10)
