@@ -17,6 +17,7 @@ from rich.text import Text
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import cause
+from quincunx.numbers.text import stated
 
 if TYPE_CHECKING:
     from quincunx.ledger import Account, Balance, Ledger, Record, Registration
@@ -216,7 +217,7 @@ def _report(account: Account, head: str, done: str, as_json: bool) -> None:
         print_json({**_json(account), "head": head})
         return
     total, symbol = account.total, account.registration.symbol
-    typer.echo(f"{done}: {symbol} = {_text(total.spent)} spent, {_text(total.remaining)} remaining; head {head}")
+    typer.echo(f"{done}: {stated(symbol, total.spent)} spent, {_text(total.remaining)} remaining; head {head}")
 
 
 def _show(path: str, accounts: list[Account], records: tuple[Record, ...], head: str) -> None:
