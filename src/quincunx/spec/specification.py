@@ -236,4 +236,4 @@ def _few(names: object) -> str:
 
 
 def _kind(block: object) -> str:
-    return block.__name__ if isinstance(block, type) else type(block).__name__
+    return block.__name__ if isinstance(block, type) else kind_of(block)
