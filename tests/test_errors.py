@@ -1,7 +1,10 @@
 """One tree of errors: what, where, got, hint; exit codes; pickling across processes."""
 
 import inspect
+import json
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +86,36 @@ class TestPlaces:
         error = kind("x", hint="y").at("SELECT 1", 7, 8)
         again = pickle.loads(pickle.dumps(error))
         assert (again.sql, again.start, again.end, str(again)) == ("SELECT 1", 7, 8, str(error))
+
+
+def test_causes_are_words_and_hold_no_value() -> None:
+    class IOException(Exception): ...  # noqa: N818
+
+    for error, words in (
+        (FileNotFoundError(2, "x", "canary"), "no such file or folder"),
+        (PermissionError(13, "x", "canary"), "no permission"),
+        (IsADirectoryError(21, "x", "canary"), "a folder"),
+        (UnicodeDecodeError("utf-8", b"canary", 0, 1, "canary"), "bytes that are no UTF-8"),
+        (OSError(28, "canary"), "no space left on device"),
+        (json.JSONDecodeError("canary", "canary", 0), "a text that is no JSON"),
+        (IOException("canary"), "a file that cannot be opened"),
+        (KeyError("canary"), "KeyError"),
+    ):
+        assert errors.cause(error) == words
+
+
+def test_what_was_given_is_its_kind_or_that_it_is_empty() -> None:
+    given = ("", " \n", "x", None, 3, [], {})
+    assert [errors.kind_of(each) for each in given] == [
+        "an empty text", "an empty text", "str", "nothing", "int", "list", "dict",
+    ]  # fmt: skip
+
+
+def test_no_message_shows_the_class_of_an_error_that_has_words() -> None:
+    source = Path(errors.__file__).parent
+    found = [
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        if re.search(r"got(=| = )type\(error\)", path.read_text(encoding="utf-8"))
+    ]
+    assert found == []

@@ -25,6 +25,7 @@ callers pass types, shapes and parameters, not data. No part holds the password 
 
 from __future__ import annotations
 
+import os
 import sys
 from fractions import Fraction
 from typing import Self
@@ -69,6 +70,47 @@ def _mask_handled(error: BaseException | None) -> None:
             setattr(error, name, masked(text))
     if any(isinstance(part, str) and masked(part) != part for part in error.args):
         error.args = tuple(masked(part) if isinstance(part, str) else part for part in error.args)
+
+
+# What an operating system or a reader of bytes says, for people; a class's name helps nobody.
+_CAUSES: tuple[tuple[type[BaseException], str], ...] = (
+    (FileNotFoundError, "no such file or folder"),
+    (PermissionError, "no permission"),
+    (IsADirectoryError, "a folder"),
+    (NotADirectoryError, "a path that goes through a file"),
+    (FileExistsError, "a file that exists already"),
+    (UnicodeError, "bytes that are no UTF-8"),
+    (RecursionError, "something nested too deeply"),
+    (MemoryError, "more than fits into memory"),
+)
+
+
+def cause(error: BaseException) -> str:
+    """Why something could not be read or written, in words that hold no value: for `got`."""
+    for kind, words in _CAUSES:
+        if isinstance(error, kind):
+            return words
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno).lower()
+    return _SPOKEN.get(type(error).__name__, type(error).__name__)
+
+
+# By name, because their modules need not be installed or loaded.
+_SPOKEN = {
+    "JSONDecodeError": "a text that is no JSON",
+    "IOException": "a file that cannot be opened",
+    "InvalidInputException": "a file of another kind",
+    "ConversionException": "a value of another type",
+    "BinderException": "a column that is not there",
+    "OutOfMemoryException": "more than fits into memory",
+}
+
+
+def kind_of(value: object) -> str:
+    """What was given, for `got`: its type, or that it is empty where only that can be wrong."""
+    if isinstance(value, str) and not value.strip():
+        return "an empty text"
+    return "nothing" if value is None else type(value).__name__
 
 
 def _rebuild(kind: type[QuincunxError], what: str, where: str, got: str, hint: str) -> QuincunxError:

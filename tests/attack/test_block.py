@@ -203,7 +203,8 @@ def test_the_pictures_can_be_read() -> None:
     for chart in charts.values():
         check_readable(chart)
         assert not any("…" in text for text in texts(chart))
-        assert "20 generated blocks" in chart.svg or "10 generated blocks" in chart.svg
+        assert "20 generated blocks" in chart.svg
+    assert "The first 10 of the 20" in charts["block_noise"].svg
 
 
 def test_numbers_of_populations_in_words() -> None:

@@ -51,6 +51,15 @@ def test_series_differ_in_dash_and_marker_not_only_in_colour() -> None:
     assert elements(chart, "circle", "mark")
 
 
+def test_a_curve_that_was_computed_has_no_marks_and_is_told_apart_by_its_dash() -> None:
+    series = [Line(label=f"s{i}", points=[(0, i), (1, i)], marks=i == 2) for i in range(3)]
+    chart = lines(series, title="T", x="x", y="y")
+    # Two points of the marked series, and its key in the legend.
+    assert len(elements(chart, "circle", "mark")) + len(elements(chart, "polygon", "mark")) == 3
+    assert len({each.get("stroke-dasharray") for each in elements(chart, "polyline", "line")}) == 3
+    check_readable(chart)
+
+
 def test_few_points_are_all_marked_and_many_are_not() -> None:
     few = lines([Line(label="a", points=[(i, i) for i in range(12)])], title="T", x="x", y="y")
     many = lines([Line(label="a", points=[(i, i) for i in range(500)])], title="T", x="x", y="y")

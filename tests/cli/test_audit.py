@@ -174,7 +174,11 @@ def test_an_exception_at_one_input_refutes() -> None:
         ("audited:noisy", {"claim": "sigma=1"}, "unknown parameter; got 'sigma'"),
         ("audited:noisy", {"neighbours": "[0, 1, 2]"}, "--neighbours: expected a pair of inputs; got 3 inputs"),
         ("audited:noisy", {"neighbours": "[0, 1"}, "--neighbours: this is not JSON; got Expecting"),
-        ("audited:noisy", {"neighbours": "nowhere.json"}, "the file of pairs cannot be read; got FileNotFoundError"),
+        (
+            "audited:noisy",
+            {"neighbours": "nowhere.json"},
+            "the file of pairs cannot be read; got no such file or folder",
+        ),
         ("audited:noisy", {"neighbours": "audited.py"}, "audited.py: this is not JSON"),
         ("audited:noisy", {"samples": "ten"}, "samples: expected a finite number"),
         ("audited:noisy", {"samples": "10"}, "samples: must be at least 100"),

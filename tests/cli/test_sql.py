@@ -118,7 +118,7 @@ def test_a_plan_that_differs_is_refused(tmp_path: Path) -> None:
     run_json("sql", made(tmp_path), COUNT, "--spend", "1")
     code, _, err = run("sql", made(tmp_path, PLAN.replace('"100"', '"200"')), COUNT, "--spend", "1")
     assert code == 4
-    assert "registered 100, given 200" in err
+    assert "registered ρ = 100, given ρ = 200" in err
 
 
 def test_a_ledger_in_memory_is_said_aloud(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ class TestRegistration:
     @pytest.mark.parametrize(
         ("other", "line"),
         [
-            (specification(2), "specification.intensity: registered 1, given 2"),
-            (specification("1/2"), "specification.intensity: registered 1, given 1/2"),
+            (specification(2), "intensity: registered ρ = 1, given ρ = 2"),
+            (specification("1/2"), "intensity: registered ρ = 1, given ρ = 0.5"),
             (specification(unit=qx.unit.Replace(key="person_id")), "unit.kind: registered add-remove, given replace"),
             (specification(standard=qx.standard.Pure()), "standard.kind: registered zcdp, given pure"),
         ],
@@ -60,7 +60,7 @@ class TestRegistration:
         assert kinds(ledger) == ["registration"]
 
     def test_other_budgets_are_a_difference_too(self, ledger: Ledger) -> None:
-        with pytest.raises(RegistrationError, match=r"budgets\.plan: registered 1/2, given nothing"):
+        with pytest.raises(RegistrationError, match=r"budgets\.plan: registered ρ = 0\.5, given nothing"):
             ledger.register(dataset="visits", specification=specification())
 
     def test_an_unregistered_dataset_cannot_be_used(self, ledger: Ledger) -> None:

@@ -81,12 +81,12 @@ def test_differences_are_shown_line_by_line() -> None:
     old = registration({"plan": "1/4", "analysts": {"alice": "1/10"}})
     new = registration({"analysts": {"alice": "1/5"}}, intensity=2, unit=qx.unit.Replace(key="person_id"))
     lines = differences(old, new)
-    assert "budgets.plan: registered 1/4, given nothing" in lines
-    assert "budgets.analysts.alice: registered 1/10, given 1/5" in lines
-    assert "specification.intensity: registered 1, given 2" in lines
-    assert "specification.unit.kind: registered add-remove, given replace" in lines
+    assert "budgets.plan: registered ρ = 0.25, given nothing" in lines
+    assert "budgets.analysts.alice: registered ρ = 0.1, given ρ = 0.2" in lines
+    assert "intensity: registered ρ = 1, given ρ = 2" in lines
+    assert "unit.kind: registered add-remove, given replace" in lines
     assert differences(old, old) == []
-    with pytest.raises(RegistrationError, match="this differs from what is registered") as caught:
+    with pytest.raises(RegistrationError, match="this differs from what the ledger has registered") as caught:
         old.check_same(new)
     assert all(line in str(caught.value) for line in lines)
     assert old.check_same(old) is None  # type: ignore[func-returns-value]

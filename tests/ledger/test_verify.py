@@ -149,11 +149,11 @@ CHEAPER = 'UPDATE records SET body = replace(body, \'"cost":"1/10"\', \'"cost":"
         ),
         (
             sql("UPDATE records SET body = replace(body, '\"1/2\"', '\"1/4\"') WHERE seq = 1", forged=True),
-            "record 7 spends more than the budget of analyst a in 'visits': ρ = 3/10 of 1/4",
+            "record 7 spends more than the budget of analyst a in 'visits': ρ = 0.3 of 0.25",
         ),
         (
             sql("UPDATE records SET body = replace(body, ':\"2\"', ':\"1/4\"') WHERE seq = 10", forged=True),
-            "record 10 spends more than the budget of dataset in 'visits': ρ = 2/5 of 1/4",
+            "record 10 spends more than the budget of dataset in 'visits': ρ = 0.4 of 0.25",
         ),
     ],
 )  # fmt: skip

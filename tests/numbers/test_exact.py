@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quincunx.errors import InputError, ParameterError
+from quincunx.errors import InputError, ParameterError, kind_of
 from quincunx.numbers import Log, delta_parameter, non_negative, positive, positive_integer, probability, rational
 
 TENTH = Fraction(1, 10)
@@ -81,7 +81,7 @@ def test_other_types_are_refused_by_type_and_not_by_value(value: object) -> None
     with pytest.raises(ParameterError) as refusal:
         rational(value, "epsilon")
     assert refusal.value.where == "epsilon"
-    assert refusal.value.got == type(value).__name__
+    assert refusal.value.got == kind_of(value)
     assert refusal.value.hint
     assert refusal.value.what in str(refusal.value)
 

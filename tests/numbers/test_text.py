@@ -20,6 +20,8 @@ FUNCTIONS = {"above", "amount", "at_least", "at_most", "below", "exact_text", "n
 # A symbol of a privacy parameter, a sign of comparison, and then the amount.
 SYMBOL = re.compile(r"(?:^|[^\w])(?:ε|ρ|√ρ|μ|δ|δ_?[ap]|ξ|τ|α|KL|TV)(?: at \w+ \w)? [=≤≥≈] $")
 
+SIGN = re.compile(r" [=≤≥≈] ")
+
 
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -117,12 +119,14 @@ def _amounts(tree: ast.Module) -> list[tuple[int, str]]:
         for before, after in zip(string.values, string.values[1:], strict=False):
             if not isinstance(before, ast.Constant) or not isinstance(after, ast.FormattedValue):
                 continue
-            if SYMBOL.search(str(before.value)):
+            place = string.values.index(before)
+            named = place > 0 and re.search("symbol|sign", ast.unparse(string.values[place - 1]).lower())
+            if SYMBOL.search(str(before.value)) or (named and SIGN.fullmatch(str(before.value))):
                 found.append((string.lineno, ast.unparse(after.value)))
     return found
 
 
-# Texts as they were typed, orders, ∞, and √ρ of the census, which is printed to four decimals beside its ρ.
+# Texts as they were typed, orders, ∞, LaTeX, the taxonomy's values, and √ρ of the census beside its ρ.
 TYPED = {
     "attack/picture.py: epsilon",
     "audit/self_audit/additive.py: epsilon",
@@ -133,6 +137,9 @@ TYPED = {
     "cli/topdown.py: cost",
     "invariant/census.py: _root(CUMULATIVE)",
     "invariant/census.py: _root(REDISTRICTING)",
+    "numbers/text.py: text",
+    "spec/base.py: latex_number(intensity)",
+    "taxonomy/answer.py: self.value",
 }
 
 
@@ -153,3 +160,4 @@ def test_amounts_are_written_by_one_module() -> None:
 def test_the_check_sees_an_amount_that_is_written_otherwise() -> None:
     assert _amounts(ast.parse("f'costs ρ = {float(rho):.6g} in all'")) == [(1, "float(rho)")]
     assert _amounts(ast.parse("f'{name} = {rho}'")) == []
+    assert _amounts(ast.parse("f'{self.symbol} = {rho}'")) == [(1, "rho")]

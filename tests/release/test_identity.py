@@ -109,6 +109,9 @@ def test_the_public_tables_count() -> None:
     assert public_digest(tables()) == public_digest(tables())
     unused = {"unused": Table(other, public=True)}
     assert public_digest(tables()) != public_digest(tables() | unused)
+    # Names without case, contents whatever holds them, and no private table.
+    public = {"a": Table(other, public=True)}
+    assert public_digest(public) == public_digest({"A": Table(other, public=True), "t": Table(other)})
 
 
 def test_the_data_do_not_count() -> None:

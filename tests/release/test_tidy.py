@@ -41,6 +41,7 @@ def test_a_sum_that_can_be_negative_is_not_made_the_point_zero() -> None:
         assert asked.spent == 0
 
 
+@pytest.mark.usefixtures("stream")
 def test_beside_a_count_a_sum_that_can_be_negative_is_left_alone_and_it_is_said() -> None:
     text = "SELECT SUM(balance) AS b, COUNT(*) AS n FROM visits"
     with session(tables=accounts()) as asked:

@@ -171,7 +171,7 @@ class TestFit:
         [
             ({"domain": "tables"}, "expected a domain; got str. Take one from quincunx.spec.domain"),
             ({"scope": scope.Everything}, "expected a scope; got Everything"),
-            ({"unit": None}, "expected a unit; got NoneType"),
+            ({"unit": None}, "expected a unit; got nothing"),
             ({"standard": 1}, "expected a standard; got int"),
             ({"unit": unit.AddRemove(key="household")}, "no column 'household'"),
             ({"unit": unit.Replace(key="person_id", per={"column": "age", "period": "day"})}, "has no calendar"),

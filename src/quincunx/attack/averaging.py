@@ -165,7 +165,9 @@ def _chart(at: dict[int, float]) -> Chart:
             Line(label="no ledger: fresh noise every time", points=list(at.items())),
             Line(label="ledger, the same question", points=[(k, at[1]) for k in at]),
             Line(label="ledger, other questions until ε = 1 is spent", points=[(k, at[min(k, most)]) for k in at]),
-            Line(label="half a person: rounding gives the exact count", points=[(1, 0.5), (_ASKED[-1], 0.5)]),
+            Line(
+                label="half a person: rounding gives the exact count", points=[(1, 0.5), (_ASKED[-1], 0.5)], marks=False
+            ),
         ],
         title="Without a ledger the noise averages out; with one it cannot",
         x=Axis(title="how often it is asked, each time at ε = 0.1", scale="log"),

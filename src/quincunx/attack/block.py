@@ -56,7 +56,7 @@ class Level:
 
 
 def story(*, series: int) -> Story:
-    """Publish one table after the other about forty blocks; then all of them with noise."""
+    """Publish one table after the other about all blocks; then all tables with noise, about the first ones."""
     made, published = blocks(BLOCKS, series=series), tables()
     levels = [level(made, tuple(table.rows for table in published[: 1 + k])) for k in range(len(published))]
     fitted = made[:_FITTED]
@@ -79,7 +79,8 @@ def story(*, series: int) -> Story:
         title=f"Five tables of counts name {percent(last.certain)} of the people with certainty; under ε = 1 the best "
         f"guess from them names {percent(noisy[one][1])}, and a guess without them {percent(chance)}",
         published=f"Five tables for each of {BLOCKS} blocks of 7 to 30 people, like those of the 2010 census: "
-        f"{'; '.join(table.name for table in published)}. Each block has {last.numbers} counts.",
+        f"{'; '.join(table.name for table in published)}. Each block has {last.numbers} counts. "
+        f"With noise, and without any table, the first {_FITTED} of the blocks are tried.",
         known="How common each kind of person is in the state, and how many people live on the block.",
         recovered=f"With all five tables {percent(last.pinned)} of the blocks have one population that agrees, "
         f"and every person there is known by sex, age group, race and origin, as “{example}”. With the first table "
@@ -90,6 +91,7 @@ def story(*, series: int) -> Story:
         rows=tuple(rows),
         figures={
             "blocks": BLOCKS,
+            "blocks under noise": _FITTED,
             "people": everyone,
             "counts for each block": last.numbers,
             **{f"certain, {k + 1} tables": found.certain for k, found in enumerate(levels)},
@@ -231,15 +233,17 @@ def _by_noise(noisy: dict[Fraction, tuple[float, float]], chance: float, exact: 
             ),
             Line(label="closest population", points=[(float(e), 100 * both[0]) for e, both in noisy.items()]),
             Line(
-                label="guess from the state's shares, no tables", points=[(xs[0], 100 * chance), (xs[-1], 100 * chance)]
+                label="guess from the state's shares, no tables",
+                points=[(xs[0], 100 * chance), (xs[-1], 100 * chance)],
+                marks=False,
             ),
-            Line(label="exact tables", points=[(xs[0], 100 * exact), (xs[-1], 100 * exact)]),
+            Line(label="exact tables", points=[(xs[0], 100 * exact), (xs[-1], 100 * exact)], marks=False),
         ],
         title=f"Under ε = 1 the best guess from noisy tables names {percent(noisy[Fraction(1)][1])}, without tables "
         f"{percent(chance)}",
         x=Axis(title="ε for all five tables together, δ = 10⁻⁶", scale="log", ticks={x: f"{x:g}" for x in xs}),
         y=Axis(title="people named right (%)", ticks={y: str(y) for y in range(0, 101, 20)}),
-        note=f"{_FITTED} generated blocks of 7 to 30 people. Discrete Gaussian noise on every count. Everyone knows "
-        "how many people live there. The closest population is an integer program; the best guess also weighs how "
-        "common people are in the state.",
+        note=f"The first {_FITTED} of the {BLOCKS} generated blocks of 7 to 30 people. Discrete Gaussian noise on "
+        "every count. Everyone knows how many people live there. The closest population is an integer program; the "
+        "best guess also weighs how common people are in the state.",
     )

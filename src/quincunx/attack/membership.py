@@ -156,9 +156,9 @@ def _cells(found: Trials, loss: Loss | None) -> tuple[str, ...]:
 def _roc(exact: Trials, noisy: dict[Fraction, dict[int, Trials]], losses: dict[Fraction, Loss]) -> Chart:
     drawn = [_line("exact means", exact.power)]
     for epsilon in (Fraction(10), Fraction(1)):
-        drawn.append(_line(f"ε = {amount(epsilon)}: no test does better", partial(limit, losses[epsilon])))
+        drawn.append(_line(f"ε = {amount(epsilon)}: no test does better", partial(limit, losses[epsilon]), marks=False))
         drawn.append(_line(f"ε = {amount(epsilon)}: this attack", noisy[epsilon][_SHOWN].power))
-    drawn.append(_line("chance", float))
+    drawn.append(_line("chance", float, marks=False))
     return lines(
         drawn,
         title="Exact means of 1,000 traits tell who was in the group; noise keeps every test under a curve",
@@ -168,8 +168,8 @@ def _roc(exact: Trials, noisy: dict[Fraction, dict[int, Trials]], losses: dict[F
     )
 
 
-def _line(label: str, found: Callable[[float], float]) -> Line:
-    return Line(label=label, points=[(100 * at, 100 * found(at)) for at in _DRAWN])
+def _line(label: str, found: Callable[[float], float], *, marks: bool = True) -> Line:
+    return Line(label=label, points=[(100 * at, 100 * found(at)) for at in _DRAWN], marks=marks)
 
 
 def _growth(exact: dict[int, Trials], noisy: dict[Fraction, dict[int, Trials]]) -> Chart:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import DataError, UnavailableError, VerificationError
+from quincunx.errors import DataError, UnavailableError, VerificationError, kind_of
 
 Floats = NDArray[np.float64]
 # How far primal and dual objective may lie apart, as a share of one plus the objective.
@@ -33,7 +33,7 @@ def numbers(values: object, where: str, dimensions: int) -> Floats:
     try:
         found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("expected numbers", where=where, got=type(values).__name__) from None
+        raise DataError("expected numbers", where=where, got=kind_of(values)) from None
     if found.ndim != dimensions or not np.isfinite(found).all():
         got = f"{found.ndim} dimensions" if found.ndim != dimensions else "numbers that are not finite"
         raise DataError(f"expected finite numbers in {dimensions} dimensions", where=where, got=got)

@@ -163,7 +163,7 @@ def _by_noise(rough: dict[str, list[float]]) -> Chart:
                 Line(label=_WORDS[kind], points=[(x, 100 * y) for x, y in zip(ROUGHNESS, rough[kind], strict=True)])
                 for kind in KINDS
             ),
-            Line(label="a coin", points=[(ROUGHNESS[0], 50), (ROUGHNESS[-1], 50)]),
+            Line(label="a coin", points=[(ROUGHNESS[0], 50), (ROUGHNESS[-1], 50)], marks=False),
         ],
         title="Errors well below √n protect nobody, whatever their kind",
         x=Axis(
@@ -189,8 +189,8 @@ def _by_epsilon(private: dict[str, list[float]]) -> Chart:
         [
             Line(label="normal noise, δ = 10⁻⁶", points=_points(private["gaussian"])),
             Line(label="Laplace noise", points=_points(private["laplace"])),
-            Line(label="no attack is above this on average", points=bound),
-            Line(label="a coin", points=[(xs[0], 50), (xs[-1], 50)]),
+            Line(label="no attack is above this on average", points=bound, marks=False),
+            Line(label="a coin", points=[(xs[0], 50), (xs[-1], 50)], marks=False),
         ],
         title="Under ε = 0.5 for all questions together, the attack does hardly better than a coin",
         x=Axis(title="ε for all questions together", scale="log", ticks={x: f"{x:g}" for x in xs}),

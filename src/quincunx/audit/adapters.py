@@ -9,7 +9,7 @@ import numpy as np
 
 from quincunx.audit.blackbox.claim import Claim
 from quincunx.audit.blackbox.sampler import Sampler
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 
 # What OpenDP calls a measure → how its distances are typed as a claim.
 _MEASURES: Final = {
@@ -61,7 +61,7 @@ def diffprivlib(mechanism: Any, attributes: Sequence[str] = ("coef_", "intercept
     if not callable(mechanism):
         what = "expected a mechanism or a function that makes a model"
         hint = "Pass a mechanism, or lambda: LinearRegression(epsilon=1, …), which makes a new model for each output."
-        raise ParameterError(what, where="diffprivlib", got=type(mechanism).__name__, hint=hint)
+        raise ParameterError(what, where="diffprivlib", got=kind_of(mechanism), hint=hint)
 
     def fitted(dataset: Any) -> dict[str, float]:
         parts = dataset if isinstance(dataset, tuple | list) and len(dataset) == 2 else (dataset,)

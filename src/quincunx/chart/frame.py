@@ -16,7 +16,7 @@ from typing import Final
 
 from quincunx.chart.scale import TICK_SIZE, Bands, Scale
 from quincunx.chart.text import clean, group, number, shortened, tag, width, words, wrapped
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, cause
 
 WIDTH: Final = 800.0
 MARGIN: Final = 18.0
@@ -100,7 +100,7 @@ class Chart:
         except OSError as error:
             with suppress(OSError):
                 partial.unlink()
-            got, hint = type(error).__name__, "Make the folder first, and check that it may be written to."
+            got, hint = cause(error), "Make the folder first, and check that it may be written to."
             raise ParameterError("cannot write the picture", where="write", got=got, hint=hint) from None
         return target
 

@@ -17,12 +17,17 @@ _MARKS: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One series: `label` for the legend, `points` as (x, y) in the order in which they are joined."""
+    """One series: `label` for the legend, `points` as (x, y) in the order in which they are joined.
+
+    marks: False for a curve that was computed, so that nobody takes its points for data.
+    """
 
     label: str
     points: tuple[tuple[float, float], ...]
+    marks: bool
 
-    def __init__(self, *, label: str, points: Iterable[tuple[object, object]]) -> None:
+    def __init__(self, *, label: str, points: Iterable[tuple[object, object]], marks: bool = True) -> None:
+        object.__setattr__(self, "marks", bool(marks))
         object.__setattr__(self, "label", frame.named(label, "Line(label)"))
         pairs = [tuple(point) for point in points]
         if any(len(pair) != 2 for pair in pairs):
@@ -39,7 +44,7 @@ def lines(
     frame.some(series, "lines")
     styles = [frame.style_of(i, len(series)) for i in range(len(series))]
     across_axis, up_axis = _axis(x), _axis(y)
-    legend = [(each.label, _key(style)) for each, style in zip(series, styles, strict=True)]
+    legend = [(each.label, _key(each, style)) for each, style in zip(series, styles, strict=True)]
     top_parts, head_end = frame.head(title, legend)
     # The title of the vertical axis stands above the plot.
     top, bottom = head_end + 34, head_end + 34 + _HEIGHT
@@ -78,13 +83,15 @@ def _drawn(line: Line, style: frame.Style, along: Scale, up: Scale) -> list[str]
         tag("polyline", points=joined, fill="none", stroke=style.colour, stroke_width=2.5,
             stroke_dasharray=style.dash or "none", stroke_linejoin="round", _class="line")
     ]  # fmt: skip
+    if not line.marks:
+        return drawn
     # Few points are all marked; of many, some, so that the series can be told apart without colour.
     every = 1 if len(places) <= _MARKS else len(places) // 6
     first = 0 if every == 1 else every // 2
     return drawn + [frame.marker(style.marker, x, y, style.colour) for x, y in places[first::every]]
 
 
-def _key(style: frame.Style) -> list[str]:
+def _key(line: Line, style: frame.Style) -> list[str]:
     stroke = tag("line", x1=0, y1=8, x2=34, y2=8, stroke=style.colour, stroke_width=2.5,
                  stroke_dasharray=style.dash or "none")  # fmt: skip
-    return [stroke, frame.marker(style.marker, 17, 8, style.colour)]
+    return [stroke, frame.marker(style.marker, 17, 8, style.colour)] if line.marks else [stroke]

@@ -15,7 +15,7 @@ import typer
 from quincunx.cli.audit_self import audit_self
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.cli.progress import working
-from quincunx.errors import InputError, ParameterError, VerificationError
+from quincunx.errors import InputError, ParameterError, VerificationError, cause, kind_of
 from quincunx.numbers.text import above, below
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _pairs(text: str) -> list[Any]:
         got = f"{error.msg} at line {error.lineno}, column {error.colno}"
         raise ParameterError("this is not JSON", where=where if typed else text, got=got, hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
-        got = type(error).__name__
+        got = cause(error)
         raise ParameterError("the file of pairs cannot be read", where=text[:80], got=got, hint=hint) from None
     pairs = [given] if typed else given
     for i, pair in enumerate(pairs if isinstance(pairs, list) else [pairs]):
@@ -141,7 +141,7 @@ def _imported(target: str) -> Any:
             raise ParameterError("there is no such callable", where=target, got=repr(part), hint=hint)
         found = getattr(found, part)
     if not callable(found):
-        raise ParameterError("this is not callable", where=target, got=type(found).__name__, hint=hint)
+        raise ParameterError("this is not callable", where=target, got=kind_of(found), hint=hint)
     return found
 
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 from quincunx.cli.progress import working
-from quincunx.errors import ParameterError, QuincunxError, VerificationError
+from quincunx.errors import ParameterError, QuincunxError, VerificationError, cause
 from quincunx.numbers.text import below
 
 if TYPE_CHECKING:
@@ -140,5 +140,5 @@ def _written(report: SelfReport, folder: Path) -> list[Path]:
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         hint = "Check that the folder may be written to."
-        raise ParameterError("cannot write the report", where="--out", got=type(error).__name__, hint=hint) from None
+        raise ParameterError("cannot write the report", where="--out", got=cause(error), hint=hint) from None
     return [folder / name for name in texts]

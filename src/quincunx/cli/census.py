@@ -90,6 +90,7 @@ def _curves_picture() -> Chart:
             Line(
                 label=f"{b:,} records",
                 points=[(float(_odds(each.rate)), each.theorem) for each in content.curve(largest_stratum=b)],
+                marks=False,
             )
             for b in content.CURVE_STRATA
         ],

@@ -16,6 +16,8 @@ from rich.text import Text
 
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
+from quincunx.errors import cause
+from quincunx.numbers.text import stated
 
 if TYPE_CHECKING:
     from quincunx.ledger import Account, Balance, Ledger, Record, Registration
@@ -178,7 +180,7 @@ def _specification(
         try:
             new = Specification.from_json(Path(file).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise SpecificationError("the file cannot be read", where=file, got=type(error).__name__) from None
+            raise SpecificationError("the file cannot be read", where=file, got=cause(error)) from None
     if delta is not None:
         if "delta" not in new.standard.parameters:
             got = type(new.standard).__name__
@@ -215,7 +217,7 @@ def _report(account: Account, head: str, done: str, as_json: bool) -> None:
         print_json({**_json(account), "head": head})
         return
     total, symbol = account.total, account.registration.symbol
-    typer.echo(f"{done}: {symbol} = {_text(total.spent)} spent, {_text(total.remaining)} remaining; head {head}")
+    typer.echo(f"{done}: {stated(symbol, total.spent)} spent, {_text(total.remaining)} remaining; head {head}")
 
 
 def _show(path: str, accounts: list[Account], records: tuple[Record, ...], head: str) -> None:

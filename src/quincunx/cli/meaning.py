@@ -14,7 +14,7 @@ from rich.table import Table
 from quincunx.address import masked
 from quincunx.cli.expression import ExpressionError, read
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
-from quincunx.errors import ParameterError, PrivacyError
+from quincunx.errors import ParameterError, PrivacyError, cause
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,7 +129,7 @@ def _stored(file: str) -> Specification:
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise SpecificationError("the file cannot be read", where=file, got=type(error).__name__) from None
+        raise SpecificationError("the file cannot be read", where=file, got=cause(error)) from None
     return Specification.from_json(text)
 
 

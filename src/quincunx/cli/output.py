@@ -12,7 +12,7 @@ from typing import Annotated, Final, NoReturn, ParamSpec
 import typer
 from rich.console import Console
 
-from quincunx.errors import ParameterError, QuincunxError
+from quincunx.errors import ParameterError, QuincunxError, cause
 
 P = ParamSpec("P")
 # What a shell says of a command that was ended by Ctrl-C: 128 and the signal's number.
@@ -47,7 +47,7 @@ def made(folder: str | Path) -> Path:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         hint = "Name a folder that exists or can be made."
-        got = type(error).__name__
+        got = cause(error)
         raise ParameterError("this is no folder to write to", where="--out", got=got, hint=hint) from None
     return Path(folder)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.errors import cause
 
 if TYPE_CHECKING:
     from quincunx.spec import Specification
@@ -73,5 +74,5 @@ def _read(file: str) -> Specification:
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise SpecificationError("the file cannot be read", where=file, got=type(error).__name__) from None
+        raise SpecificationError("the file cannot be read", where=file, got=cause(error)) from None
     return Specification.from_json(text)

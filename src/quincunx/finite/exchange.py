@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from quincunx.errors import MatrixError
+from quincunx.errors import MatrixError, cause, kind_of
 from quincunx.finite.mechanism import Label, Mechanism
 
 _HEADER: Final = ["input", "output", "probability"]
@@ -42,7 +42,7 @@ def _no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def read_csv(source: str | Path) -> dict[Label, dict[Label, object]]:
     """The table in CSV text (it contains a line break) or in the file at a path."""
     if not isinstance(source, str | Path):
-        raise MatrixError("expected CSV text or a path", where="CSV", got=type(source).__name__)
+        raise MatrixError("expected CSV text or a path", where="CSV", got=kind_of(source))
     text = source if isinstance(source, str) and "\n" in source else _read(Path(source))
     try:
         lines = list(csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True))
@@ -70,7 +70,7 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         hint = "CSV text needs a line break; anything else is read as a path."
-        raise MatrixError("cannot read the file", where=str(path)[:80], got=type(error).__name__, hint=hint) from None
+        raise MatrixError("cannot read the file", where=str(path)[:80], got=cause(error), hint=hint) from None
 
 
 def write_json(mechanism: Mechanism) -> str:

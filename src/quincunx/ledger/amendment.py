@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 from quincunx.errors import BudgetError, RegistrationError
@@ -37,7 +38,7 @@ def _check_blocks(old: Specification, new: Specification) -> None:
             # What was spent under one unit or standard says nothing about another.
             hint = "Register another name, and add to it what was spent here, in its own parameter."
             what = f"the {block} cannot change after the first spend"
-            raise RegistrationError(what, where="amend", got=str(after[block]), hint=hint)
+            raise RegistrationError(what, where="amend", got=json.dumps(after[block], ensure_ascii=False), hint=hint)
 
 
 def _without_delta(specification: Specification) -> dict[str, object]:

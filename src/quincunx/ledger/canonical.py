@@ -14,7 +14,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Final
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.numbers import rational
 
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
@@ -44,7 +44,7 @@ def name(value: object, where: str) -> str:
     refused where it would become a new one (names.py).
     """
     if not isinstance(value, str):
-        raise ParameterError("expected a name", where=where, got=type(value).__name__, hint="Write a short text.")
+        raise ParameterError("expected a name", where=where, got=kind_of(value), hint="Write a short text.")
     good = 0 < len(value) <= _MAX_NAME and value.isprintable() and value == value.strip()
     if not good or not unicodedata.is_normalized("NFC", value):
         hint = f"Write 1 to {_MAX_NAME} printable characters, in composed form, without spaces at the ends."
@@ -86,7 +86,7 @@ def _plain(value: object, where: str, depth: int) -> Any:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise DataError("keys must be texts", where=where, got=type(key).__name__)
+                raise DataError("keys must be texts", where=where, got=kind_of(key))
         return {key: _plain(item, where, depth - 1) for key, item in value.items()}
     hint = "Use texts, whole numbers, Fraction, booleans, None, lists and mappings; a float has many texts."
-    raise DataError("has no canonical form", where=where, got=type(value).__name__, hint=hint)
+    raise DataError("has no canonical form", where=where, got=kind_of(value), hint=hint)

@@ -16,7 +16,7 @@ from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
-from quincunx.errors import DataError, ParameterError, PrivacyError
+from quincunx.errors import DataError, ParameterError, PrivacyError, kind_of
 from quincunx.ledger import verify
 from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
@@ -339,13 +339,13 @@ class Ledger:
 
 def _question(question: object) -> Question:
     if not isinstance(question, Question):
-        raise DataError("expected a Question", where="ledger", got=type(question).__name__)
+        raise DataError("expected a Question", where="ledger", got=kind_of(question))
     return question
 
 
 def _key(reservation: object) -> str:
     if not isinstance(reservation, Reservation):
-        raise DataError("expected a Reservation", where="ledger", got=type(reservation).__name__)
+        raise DataError("expected a Reservation", where="ledger", got=kind_of(reservation))
     return reservation.question
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from quincunx.errors import DataError, SpecificationError
+from quincunx.errors import DataError, SpecificationError, kind_of
 from quincunx.ledger.canonical import canonical, digest, dumped, name
 from quincunx.ledger.registration import guarantee
 from quincunx.numbers import delta_parameter, non_negative
@@ -46,7 +46,7 @@ class Question:
     ) -> None:
         given: object = specification
         if not isinstance(given, Specification):
-            raise SpecificationError("expected a Specification", where="Question", got=type(given).__name__)
+            raise SpecificationError("expected a Specification", where="Question", got=kind_of(given))
         content: object = asked
         if not isinstance(content, Mapping) or not content:
             got = "nothing" if isinstance(content, Mapping) else type(content).__name__

@@ -10,7 +10,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from quincunx.errors import ParameterError, PrivacyError, QuincunxWarning, RegistrationError, SpecificationError
+from quincunx.errors import (
+    ParameterError,
+    PrivacyError,
+    QuincunxWarning,
+    RegistrationError,
+    SpecificationError,
+    kind_of,
+)
 from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
@@ -19,6 +26,7 @@ from quincunx.loss.spend import Additive, symbol
 from quincunx.numbers import non_negative, positive
 from quincunx.numbers.text import at_least, stated
 from quincunx.spec import Specification
+from quincunx.spec.intensity import number
 
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}
 # The last specification and its four blocks as text: one place, so that both are read and written at once.
@@ -57,7 +65,7 @@ class Registration:
     ) -> None:
         given: object = specification
         if not isinstance(given, Specification):
-            raise SpecificationError("expected a Specification", where="register", got=type(given).__name__)
+            raise SpecificationError("expected a Specification", where="register", got=kind_of(given))
         if specification.varies:
             hint = "State one number for all universes; what is spent is charged in every universe."
             raise SpecificationError("a ledger needs one total", where="intensity", hint=hint)
@@ -173,10 +181,10 @@ class Registration:
         """Raise RegistrationError, line by line, unless `other` says the same."""
         lines = differences(self, other)
         if lines:
-            hint = "Use what is registered, or amend it with a reason."
+            hint = "Go on with what is registered, or let the curator amend it, with a reason."
             where = f"dataset {self.dataset!r}"
-            what = "this differs from what is registered; nothing was spent"
-            raise RegistrationError(what, where=where, got="\n  " + "\n  ".join(lines) + "\n", hint=hint)
+            what = "this differs from what the ledger has registered for the dataset; nothing was spent"
+            raise RegistrationError(what, where=where, got="; ".join(lines), hint=hint)
 
 
 def guarantee(specification: Specification) -> str:
@@ -195,8 +203,19 @@ def differences(registered: Registration, given: Registration) -> list[str]:
     """One line for each place where the two differ, with both values."""
     old, new = (dict(_lines(json.loads(each.text()), "")) for each in (registered, given))
     places = [place for place in {**old, **new} if old.get(place) != new.get(place)]
-    lines = [f"{place}: registered {old.get(place, 'nothing')}, given {new.get(place, 'nothing')}" for place in places]
+    lines = [
+        f"{place.removeprefix('specification.')}: registered {_said(registered, place, old.get(place))}, "
+        f"given {_said(given, place, new.get(place))}"
+        for place in places
+    ]
     return lines or ([] if registered.text() == given.text() else ["their JSON forms differ"])
+
+
+def _said(registration: Registration, place: str, value: str | None) -> str:
+    if value is None:
+        return "nothing"
+    is_amount = place == "specification.intensity" or place.startswith("budgets.")
+    return stated(registration.symbol, number(value)) if is_amount else value
 
 
 def _lines(value: object, place: str) -> Iterator[tuple[str, str]]:
@@ -221,7 +240,7 @@ def _budgets(
     plan, analysts = budgets.get("plan"), budgets.get("analysts") or {}
     if not isinstance(analysts, Mapping):
         hint = 'Write {"alice": "1/10"}.'
-        raise ParameterError("expected names with limits", where="analysts", got=type(analysts).__name__, hint=hint)
+        raise ParameterError("expected names with limits", where="analysts", got=kind_of(analysts), hint=hint)
     pairs = [(name(key, "analysts"), non_negative(value, f"analysts[{key!r}]")) for key, value in analysts.items()]
     least = budgets.get("smallest_spend")
     smallest = None if least is None else positive(least, "smallest_spend")

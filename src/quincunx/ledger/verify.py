@@ -18,6 +18,7 @@ from quincunx.ledger.question import key_of
 from quincunx.ledger.record import GENESIS, KINDS, LATER, chained, read_head
 from quincunx.ledger.registration import Registration
 from quincunx.ledger.store import Transaction
+from quincunx.numbers.text import amount, stated
 
 _SHOWN: Final = 20
 _ZERO: Final = Fraction(0)
@@ -218,7 +219,7 @@ class _State:
             if most is not None and gone > most:
                 whose = " ".join(part for part in holder[1:] if part)
                 what = f"record {seq} spends more than the budget of {whose} in {holder[0]!r}"
-                self.found.append(f"{what}: {symbol} = {gone} of {most}")
+                self.found.append(f"{what}: {stated(symbol, gone)} of {amount(most)}")
 
     def against(self, transaction: Transaction) -> Iterator[str]:
         """Compare with what the ledger keeps for speed, and with the answers' bytes."""

@@ -13,7 +13,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.loss.bounded_range import BoundedRangeLaw
 from quincunx.loss.discrete_gaussian import DiscreteGaussianLaw
 from quincunx.loss.gaussian import GaussianLaw
@@ -82,11 +82,11 @@ def _value(value: object) -> object:
 
 def _loss(terms: object, kind: type[Loss]) -> Loss:
     if not isinstance(terms, list):
-        raise DataError("terms must be a list", where="JSON", got=type(terms).__name__)
+        raise DataError("terms must be a list", where="JSON", got=kind_of(terms))
     found = []
     for term in terms:
         if not isinstance(term, dict) or "count" not in term:
-            raise DataError("a term has a law and a count", where="JSON", got=type(term).__name__)
+            raise DataError("a term has a law and a count", where="JSON", got=kind_of(term))
         count = positive_integer(term["count"], "count")
         found.append((_read({name: value for name, value in term.items() if name != "count"}, kind), count))
     return kind(tuple(found))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NoReturn
 
-from quincunx.errors import BudgetError, DataError, MisuseError, ParameterError, PrivacyError
+from quincunx.errors import BudgetError, DataError, MisuseError, ParameterError, PrivacyError, kind_of
 from quincunx.loss.loss import Loss
 from quincunx.loss.spend import Additive, cost, rounded_up, symbol
 from quincunx.numbers import Ball, Exact, ball, delta_parameter, exact_fraction, precision
@@ -271,4 +271,4 @@ def _loss(loss: object, where: str) -> Loss:
     if isinstance(loss, Loss):
         return loss
     hint = "A mechanism has .loss, a batch has .loss."
-    raise DataError("expected a Loss", where=where, got=type(loss).__name__, hint=hint)
+    raise DataError("expected a Loss", where=where, got=kind_of(loss), hint=hint)

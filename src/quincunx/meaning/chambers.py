@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, Final
 
-from quincunx.errors import ParameterError, PrivacyError
+from quincunx.errors import ParameterError, PrivacyError, kind_of
 from quincunx.meaning.joint import Joint
 from quincunx.numbers import Ball, Exact, Log, ball, float_above, non_negative, precision
 from quincunx.numbers.text import amount
@@ -52,7 +52,7 @@ class Chamber:
             raise ParameterError('must be "record" or "presence"', where="about", got=repr(about)[:40])
         if not isinstance(unit, AddRemove | Replace):
             hint = "State it for people: unit.Replace() or unit.AddRemove()."
-            raise PrivacyError("a chamber counts people", where="unit", got=type(unit).__name__, hint=hint)
+            raise PrivacyError("a chamber counts people", where="unit", got=kind_of(unit), hint=hint)
         one = AddRemove if about == "presence" and isinstance(unit, AddRemove) else Replace
         steps = unit.steps_to(one(key=unit.key, per=unit.per, group=self.size))
         # Both units have the same key and period, so the number of steps is always known.

@@ -34,7 +34,7 @@ def correlation_chart(epsilons: Iterable[object] = ("0.5", 1, 2)) -> Chart:
             correlation = Fraction(step, _POINTS)
             asked = Respondents(prior=_correlated(correlation), probability=p)
             points.append((float(correlation), float_near(asked.together)))
-        series.append(Line(label=f"ε = {amount(epsilon)}", points=points))
+        series.append(Line(label=f"ε = {amount(epsilon)}", points=points, marks=False))
     return lines(
         series,
         title="Two yes answers say more about one person than e^ε allows exactly when the two people are positively "
@@ -60,7 +60,7 @@ def family_chart(sizes: Sequence[object] = (1, 2, 3, 5), prior: object = "0.1", 
             odds = family.factor(epsilon, unit=Replace()) * float(before / (1 - before))
             points.append((float(epsilon), 100 * odds / (1 + odds)))
         label = "independent of all others" if size == 1 else f"{size} alike: e^({size}ε)"
-        series.append(Line(label=label, points=points))
+        series.append(Line(label=label, points=points, marks=False))
     return lines(
         series,
         title=f"A belief of {float(100 * before):g} % about one of a family whose members are alike grows as if "
@@ -83,8 +83,8 @@ def copying_chart(sizes: Sequence[object] = (2, 3, 5), epsilon: object = 1) -> C
             copy = Fraction(1, 2) + Fraction(step, 2 * _POINTS)
             ratio = _all_yes(_chain(size, copy), odds)
             points.append((100 * float(copy), math.log(float_near(ratio)) / float(number)))
-        series.append(Line(label=f"a chain of {size} people", points=points))
-    series.append(Line(label="what the Markov boundary would allow", points=[(50, 2), (100, 2)]))
+        series.append(Line(label=f"a chain of {size} people", points=points, marks=False))
+    series.append(Line(label="what the Markov boundary would allow", points=[(50, 2), (100, 2)], marks=False))
     return lines(
         series,
         title="The more surely people copy each other, the more people's ε one of them is exposed to",

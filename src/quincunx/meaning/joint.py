@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import gcd, lcm, prod
 from typing import Any, Final, TypeAlias
 
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 from quincunx.numbers import positive_integer, probability
 
 Label: TypeAlias = Hashable
@@ -130,13 +130,13 @@ class Joint:
 def _records(x: object) -> Records:
     if isinstance(x, str | bytes) or not isinstance(x, Iterable):
         hint = "Write the records of one dataset as a tuple: (0, 1, 1)."
-        raise ParameterError("expected a tuple of records", where="Joint", got=type(x).__name__, hint=hint)
+        raise ParameterError("expected a tuple of records", where="Joint", got=kind_of(x), hint=hint)
     return tuple(x)
 
 
 def _single(law: object) -> Joint:
     if not isinstance(law, Mapping):
-        raise ParameterError("expected {value: probability} of one record", where="Joint", got=type(law).__name__)
+        raise ParameterError("expected {value: probability} of one record", where="Joint", got=kind_of(law))
     return Joint({(value,): chance for value, chance in law.items()})
 
 

@@ -45,6 +45,7 @@ def epsilons(prior: Fraction, *, values: Sequence[str] = _EPSILONS) -> Chart:
             Line(
                 label=f"believed before: {chance(each)}",
                 points=[(e, 100 * float_above(moved(each, ball(Fraction(e)).exp())[1])) for e in places],
+                marks=False,
             )
             for each in priors
         ]
@@ -70,9 +71,11 @@ def _belief(meaning: Meaning, grown: Guarantee) -> Chart:
     at = 100 * float(meaning.prior)
     return lines(
         [
-            Line(label="at most", points=[(100 * float(x), 100 * float(top)) for x, _, top in band]),
-            Line(label="at least", points=[(100 * float(x), 100 * float(bottom)) for x, bottom, _ in band]),
-            Line(label="nothing learned", points=[(0, 0), (100, 100)]),
+            Line(label="at most", points=[(100 * float(x), 100 * float(top)) for x, _, top in band], marks=False),
+            Line(
+                label="at least", points=[(100 * float(x), 100 * float(bottom)) for x, bottom, _ in band], marks=False
+            ),
+            Line(label="nothing learned", points=[(0, 0), (100, 100)], marks=False),
             Line(
                 label=f"{chance(meaning.prior)} becomes {ends}", points=[(at, 100 * float(end)) for end in (low, high)]
             ),
@@ -94,8 +97,12 @@ def _errors(meaning: Meaning, grown: Guarantee) -> Chart:
     blind, rate = 100 - at, chance(attack.false_alarms)
     return lines(
         [
-            Line(label="best attack", points=[(100 * float(a), 100 * b) for a, b in zip(rates, misses, strict=True)]),
-            Line(label="blind guessing", points=[(0, 100), (100, 0)]),
+            Line(
+                label="best attack",
+                points=[(100 * float(a), 100 * b) for a, b in zip(rates, misses, strict=True)],
+                marks=False,
+            ),
+            Line(label="blind guessing", points=[(0, 100), (100, 0)], marks=False),
             Line(label=f"at {rate}: {power} detected", points=[(at, 100 * attack.misses), (at, blind)]),
         ],
         title=f"With {rate} false alarms, the best attack on a release of {meaning.stated} detects at most {power}",

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss
 from quincunx.numbers import Ball, ball, float_above, positive_integer, precision, rational
@@ -153,4 +153,4 @@ def _clamped(values: object, where: str, kinds: str, hint: str) -> Any:
         return max(-LIMIT, min(int(values), LIMIT))
     if isinstance(values, list | tuple):
         return [_clamped(value, where, kinds, hint) for value in values]
-    raise DataError("values must be integers", where=where, got=type(values).__name__, hint=hint)
+    raise DataError("values must be integers", where=where, got=kind_of(values), hint=hint)

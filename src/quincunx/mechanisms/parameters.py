@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.loss import Loss, StatedLaw
 from quincunx.numbers import ball, float_above, precision, rational
 
@@ -14,7 +14,7 @@ from quincunx.numbers import ball, float_above, precision, rational
 def flag(value: object, name: str) -> bool:
     """True or False, and nothing that counts as one of them."""
     if type(value) is not bool:
-        raise ParameterError("must be True or False", where=name, got=type(value).__name__)
+        raise ParameterError("must be True or False", where=name, got=kind_of(value))
     return value
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import DataError, ParameterError, PrivacyError
+from quincunx.errors import DataError, ParameterError, PrivacyError, kind_of
 from quincunx.mechanisms.additive import LIMIT
 from quincunx.numbers import float_near, positive, positive_integer, rational
 from quincunx.spec import domain
@@ -75,7 +75,7 @@ class Clip:
             return np.array([self._one(value, length) for value in values], dtype=np.int64)
         if values is None or isinstance(values, int | float | Fraction | Decimal | np.number | np.bool_):
             return self._one(values, length)
-        raise DataError("values must be numbers", where="Clip", got=type(values).__name__, hint=_NUMBERS)
+        raise DataError("values must be numbers", where="Clip", got=kind_of(values), hint=_NUMBERS)
 
     def _array(self, values: NDArray[Any], step: Fraction, low: int, high: int) -> Any:
         if values.dtype.kind not in "biufO":
@@ -188,7 +188,7 @@ class Statistic(ABC):
         where = type(self).__name__
         if not isinstance(unit, AddRemove | Replace):
             hint = "Sensitivities are known for the units that speak of people: AddRemove and Replace."
-            raise PrivacyError("no sensitivity is known for this unit", where=where, got=type(unit).__name__, hint=hint)
+            raise PrivacyError("no sensitivity is known for this unit", where=where, got=kind_of(unit), hint=hint)
         if unit.key is not None and self.rows is None:
             hint = "Bound them with rows=…, or take a unit without key where each record is one person."
             raise PrivacyError("a person may have any number of rows", where=where, got=f"key={unit.key!r}", hint=hint)
@@ -394,7 +394,7 @@ def _optional(value: object, name: str) -> int | None:
 
 def _set_clipped(statistic: Statistic, clip: object, rows: object, step: object) -> None:
     if not isinstance(clip, Clip):
-        raise ParameterError("expected bounds", where="clip", got=type(clip).__name__, hint="Write Clip(low, high).")
+        raise ParameterError("expected bounds", where="clip", got=kind_of(clip), hint="Write Clip(low, high).")
     object.__setattr__(statistic, "clip", clip)
     object.__setattr__(statistic, "rows", _optional(rows, "rows"))
     object.__setattr__(statistic, "step", None if step is None else positive(step, "step"))

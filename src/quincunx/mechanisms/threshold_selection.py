@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import isqrt
 from typing import Any, Final, TypeAlias
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss, StatedLaw
 from quincunx.mechanisms.additive import lattice_values
@@ -146,7 +146,7 @@ class ThresholdSelection:
         """The probability, as the nearest float, that a key with so many votes is kept; too high by at most what the
         tail of the noise is rounded up by."""
         if type(count) is not int:
-            raise ParameterError("must be a whole number", where="count", got=type(count).__name__)
+            raise ParameterError("must be a whole number", where="count", got=kind_of(count))
         with precision(_PRECISION):
             return float_near(at_least(self.noise, self.threshold - count).upper())
 

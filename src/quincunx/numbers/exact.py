@@ -15,13 +15,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 
 # A string of a few characters must not make an integer of a million digits, and Python reads and prints integers of
 # up to 4,300 digits: what is accepted can be shown.
 _MAX_EXPONENT: Final = 4_000
 _MAX_CHARACTERS: Final = 4_200
 _MAX_BITS: Final = 14_000
+_ENDLESS: Final = ("inf", "infinity", "infinite", "nan")
 _EXPONENT: Final = re.compile(r"[eE]([+-]?[\d_]+)\s*$")
 
 
@@ -47,7 +48,7 @@ Exact: TypeAlias = Fraction | Log
 def rational(value: object, name: str) -> Fraction:
     """The exact rational that `value` denotes. `name` is the parameter's name, for the message."""
     if isinstance(value, bool | np.bool_):
-        raise ParameterError("expected a number", where=name, got=type(value).__name__, hint="Write 0 or 1.")
+        raise ParameterError("expected a number", where=name, got=kind_of(value), hint="Write 0 or 1.")
     if isinstance(value, Fraction):
         return _printable(value, name)
     if isinstance(value, int | np.integer):
@@ -57,7 +58,7 @@ def rational(value: object, name: str) -> Fraction:
     if isinstance(value, str):
         return _from_text(value, name)
     raise ParameterError(
-        "expected a number", where=name, got=type(value).__name__, hint='Write 2, 0.5, "1/3" or Fraction(1, 3).'
+        "expected a number", where=name, got=kind_of(value), hint='Write 2, 0.5, "1/3" or Fraction(1, 3).'
     )
 
 
@@ -80,7 +81,9 @@ def _from_text(text: str, name: str) -> Fraction:
     except ZeroDivisionError:
         raise ParameterError("a fraction has the denominator 0", where=name, got=shown) from None
     except ValueError:
-        hint = "Infinite and undefined parameters give no guarantee; write a finite decimal or a fraction."
+        endless = text.strip().lstrip("+-").lower() in _ENDLESS
+        hint = "Infinite and undefined parameters give no guarantee. " if endless else ""
+        hint += 'Write a decimal or a fraction: 0.5 or "1/3".'
         raise ParameterError("expected a finite number", where=name, got=repr(shown), hint=hint) from None
 
 

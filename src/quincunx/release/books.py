@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 from quincunx.ledger import Halt, Ledger, Question, Registration
 from quincunx.ledger.spending import exact, rounded
 from quincunx.numbers.text import stated
@@ -53,7 +53,7 @@ class Books:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             hint = 'Write a path; ":memory:" forgets everything at the end and must be typed.'
-            raise ParameterError("a ledger is needed", where="ledger", got=type(path).__name__, hint=hint)
+            raise ParameterError("a ledger is needed", where="ledger", got=kind_of(path), hint=hint)
         self.path = os.fspath(path)
         self._registration = Registration(dataset=dataset, specification=specification, budgets=budgets)
         self._ledger = Ledger.open(MEMORY) if self.memory else None

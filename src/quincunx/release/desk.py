@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from quincunx.errors import ParameterError, PrivacyError, QuincunxError, SpecificationError
+from quincunx.errors import ParameterError, PrivacyError, QuincunxError, SpecificationError, kind_of
 from quincunx.ledger import Question, halting
 from quincunx.loss import Loss
 from quincunx.numbers import delta_parameter, probability
@@ -349,18 +349,21 @@ class Desk:
 
 
 def _checked(tables: object) -> dict[str, Table]:
-    if not isinstance(tables, Mapping) or not all(isinstance(table, Table) for table in tables.values()):
-        hint = 'Write {"visits": Table(frame_or_path, limits={"rows": 20})}.'
-        raise ParameterError("expected names with tables", where="tables", got=type(tables).__name__, hint=hint)
+    hint = 'Write {"visits": Table(frame_or_path, limits={"rows": 20})}.'
+    for name, table in tables.items() if isinstance(tables, Mapping) else ():
+        if not isinstance(table, Table):
+            raise ParameterError("expected a Table", where=f"tables[{name!r}]", got=kind_of(table), hint=hint)
+    if not isinstance(tables, Mapping):
+        raise ParameterError("expected names with tables", where="tables", got=kind_of(tables), hint=hint)
     return dict(tables)
 
 
 def _check_blocks(unit: object, standard: object) -> None:
     if not isinstance(unit, AddRemove | Replace):
         hint = 'Write unit.AddRemove(key="person_id") or unit.Replace(key="person_id"); there is no default.'
-        raise SpecificationError("expected a unit of protection", where="unit", got=type(unit).__name__, hint=hint)
+        raise SpecificationError("expected a unit of protection", where="unit", got=kind_of(unit), hint=hint)
     if not isinstance(standard, Pure | Approximate | ZCDP):
         hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9").'
         raise SpecificationError(
-            "no budget is kept in this standard", where="standard", got=type(standard).__name__, hint=hint
+            "no budget is kept in this standard", where="standard", got=kind_of(standard), hint=hint
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
-from quincunx.errors import DataError, ParameterError, QueryError, QuincunxError
+from quincunx.errors import DataError, ParameterError, QueryError, QuincunxError, kind_of
 from quincunx.release.column import Column, decimals, exact_decimal
 from quincunx.release.stored import value_in, value_out
 from quincunx.release.toml import placed
@@ -129,4 +129,4 @@ def _pair(number: int, each: object) -> tuple[Any, Any]:
 
 def _unreadable(value: object) -> ParameterError:
     hint = 'Write ["SELECT county, COUNT(*) AS n FROM persons GROUP BY county"], or {name: sql}.'
-    return ParameterError("cannot read the invariants", where="invariants", got=type(value).__name__, hint=hint)
+    return ParameterError("cannot read the invariants", where="invariants", got=kind_of(value), hint=hint)

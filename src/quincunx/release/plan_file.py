@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from quincunx.errors import kind_of
 from quincunx.numbers import Exact, delta_parameter, non_negative, positive, probability
 from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
@@ -150,7 +151,7 @@ def _invariants(node: Node) -> dict[str, str]:
 def _version(node: Node) -> str:
     # A version typed as a number would be another name in another notation.
     if not isinstance(node.value, str):
-        raise node.wrong("expected a text", got=type(node.value).__name__, hint='Write version = "1".')
+        raise node.wrong("expected a text", got=kind_of(node.value), hint='Write version = "1".')
     return node.text()
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from quincunx import mechanisms
-from quincunx.errors import DataError
+from quincunx.errors import DataError, kind_of
 from quincunx.loss import Loss
 from quincunx.release.pricing import Noise, Noisy, Priced
 from quincunx.table.expression import Value
@@ -62,7 +62,7 @@ def from_bytes(content: bytes) -> dict[str, Any]:
     """What `to_bytes` wrote."""
     data = json.loads(content.decode("utf-8"))
     if not isinstance(data, dict):
-        raise DataError("a stored answer cannot be read", where="ledger", got=type(data).__name__)
+        raise DataError("a stored answer cannot be read", where="ledger", got=kind_of(data))
     return data
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path as File
 from typing import Any, TypeVar
 
-from quincunx.errors import InputError, ParameterError, QuincunxError
+from quincunx.errors import InputError, ParameterError, QuincunxError, cause
 from quincunx.release.lines import Path, line_index
 
 T = TypeVar("T")
@@ -111,7 +111,7 @@ def read_toml(file: File) -> Node:
         # Some editors put a mark of the encoding in front.
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ParameterError("the plan cannot be read", where=str(file), got=type(error).__name__) from None
+        raise ParameterError("the plan cannot be read", where=str(file), got=cause(error)) from None
     text = text.replace("\r\n", "\n")
     try:
         value = tomllib.loads(text, parse_float=Decimal)

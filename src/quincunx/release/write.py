@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from quincunx.errors import UnavailableError
+from quincunx.errors import UnavailableError, cause
 from quincunx.release import frame, show
 from quincunx.release.answer import Answer
 from quincunx.release.whole import write_text, write_whole
@@ -29,9 +29,7 @@ def write(folder: Path, answers: Mapping[str, Answer], head: str) -> None:
         write_text(folder / "summary.md", summary_text(answers, head))
     except OSError as error:
         hint = "The answers are in the ledger: make room and release again, for nothing."
-        raise UnavailableError(
-            "a file cannot be written", where=str(folder), got=type(error).__name__, hint=hint
-        ) from None
+        raise UnavailableError("a file cannot be written", where=str(folder), got=cause(error), hint=hint) from None
 
 
 def csv_text(answer: Answer) -> str:

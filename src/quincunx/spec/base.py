@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 from quincunx.numbers import Ball, Exact, Log, delta_parameter, positive_integer, precision
 from quincunx.numbers.text import amount
 from quincunx.spec.divergence import Number, checked
@@ -84,7 +84,7 @@ class Standard(ABC):
         given: object = intensity
         if not isinstance(given, Fraction | Log):
             hint = 'Write Fraction("1/2") for a rational and Log(3) for ln 3.'
-            raise ParameterError("expected an exact number", where=self.symbol, got=type(given).__name__, hint=hint)
+            raise ParameterError("expected an exact number", where=self.symbol, got=kind_of(given), hint=hint)
         if (intensity.of < 1) if isinstance(intensity, Log) else (intensity < 0):
             raise ParameterError("must be 0 or greater", where=self.symbol, got=amount(intensity))
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from quincunx.errors import PrivacyError, SpecificationError
+from quincunx.errors import PrivacyError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, Log, ball, precision
 from quincunx.numbers.text import stated
 from quincunx.spec.drawn import Drawn
@@ -34,7 +34,7 @@ def composed(one: Specification, two: Specification) -> Specification:
     """What holds when both releases are published, the second perhaps chosen after the first."""
     if not (one.domain.covers(two.domain) and two.domain.covers(one.domain)):
         hint = "State both guarantees about the same datasets."
-        raise SpecificationError("the two domains differ", where="compose", got=type(two.domain).__name__, hint=hint)
+        raise SpecificationError("the two domains differ", where="compose", got=kind_of(two.domain), hint=hint)
     if one.unit != two.unit:
         hint = "State both guarantees for one unit; group() and implies() say what one unit gives for another."
         got = f"{one.unit!r} and {two.unit!r}"
@@ -114,7 +114,7 @@ def within(spec: Specification, scope: Scope) -> Specification:
     given: object = scope
     if not isinstance(given, Scope):
         hint = "Take one from quincunx.spec.scope."
-        raise SpecificationError("expected a scope", where="within", got=type(given).__name__, hint=hint)
+        raise SpecificationError("expected a scope", where="within", got=kind_of(given), hint=hint)
     if scope == spec.scope:
         return spec
     if not spec.scope.covers(scope) and not _inside(spec, scope):
@@ -149,7 +149,7 @@ def _refused(spec: Specification, scope: Scope) -> PrivacyError:
         why = f"Nothing is known about the {standard.symbol} between them"
     hint = f"{why}. Keep the facts in the scope: scope.join(other) adds them."
     what = f"the guarantee does not extend to this scope, which compares {compared}"
-    return PrivacyError(what, where="within", got=type(scope).__name__, hint=hint)
+    return PrivacyError(what, where="within", got=kind_of(scope), hint=hint)
 
 
 def _intensities(spec: Specification) -> dict[str, Exact]:

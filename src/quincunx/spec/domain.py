@@ -14,7 +14,7 @@ from itertools import combinations_with_replacement, product
 from math import comb
 from typing import ClassVar, Final
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import positive_integer
 from quincunx.spec import label
 from quincunx.spec.wording import listed, tex
@@ -259,7 +259,7 @@ def _check_names(names: Iterable[object], where: str) -> None:
     seen: set[object] = set()
     for name in names:
         if not isinstance(name, str) or not name:
-            raise SpecificationError("a column's name must be a text", where=where, got=type(name).__name__)
+            raise SpecificationError("a column's name must be a text", where=where, got=kind_of(name))
         if name in seen:
             raise SpecificationError(f"column {name!r} is declared twice", where=where)
         seen.add(name)
@@ -270,7 +270,7 @@ def _check_names(names: Iterable[object], where: str) -> None:
 def _rows(dataset: Hashable, width: int | None) -> tuple[Hashable, ...]:
     if not isinstance(dataset, tuple):
         hint = "Write the dataset as a tuple of records, or use unit.Neighbours or unit.Metric, which need labels only."
-        raise SpecificationError("this dataset is a label without records", got=type(dataset).__name__, hint=hint)
+        raise SpecificationError("this dataset is a label without records", got=kind_of(dataset), hint=hint)
     for row in dataset:
         if width is not None and (not isinstance(row, tuple) or len(row) != width):
             got = f"{len(row)} values" if isinstance(row, tuple) else type(row).__name__

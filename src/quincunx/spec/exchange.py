@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from quincunx.errors import InputError, SpecificationError
+from quincunx.errors import InputError, SpecificationError, kind_of
 from quincunx.spec import domain, intensity, scope, standard, unit
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def from_json(text: str, build: Callable[..., Specification]) -> Specification:
         if isinstance(error, SpecificationError):
             raise
         hint = "Pass the text that Specification.to_json() wrote."
-        raise SpecificationError("this is not JSON", where="from_json", got=type(text).__name__, hint=hint) from None
+        raise SpecificationError("this is not JSON", where="from_json", got=kind_of(text), hint=hint) from None
     found = schema()
     _check(data, found, found, "specification")
     try:
@@ -109,7 +109,7 @@ def _ref(data: object, value: str, _rule: object, root: Mapping[str, Any], where
 def _type(data: object, value: str, _rule: object, _root: object, where: str) -> None:
     # In Python True is an integer; in JSON it is not.
     if not isinstance(data, _TYPES[value]) or (isinstance(data, bool) and value != "boolean"):
-        raise SpecificationError(f"expected {value}", where=where, got=type(data).__name__)
+        raise SpecificationError(f"expected {value}", where=where, got=kind_of(data))
 
 
 def _const(data: object, value: object, _rule: object, _root: object, where: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import Exact, Log, rational
 from quincunx.spec import label
 from quincunx.spec.drawn import Drawn
@@ -40,7 +40,7 @@ class PerUniverse:
         for name, _ in items:
             if not isinstance(name, str):
                 hint = "Universes are named by texts, as scope.universes(domain) lists them."
-                raise SpecificationError("expected a universe", where="intensity", got=type(name).__name__, hint=hint)
+                raise SpecificationError("expected a universe", where="intensity", got=kind_of(name), hint=hint)
         numbers = sorted((name, number(value, f"intensity[{name!r}]")) for name, value in items)
         object.__setattr__(self, "values", tuple(numbers))
 

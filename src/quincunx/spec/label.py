@@ -13,7 +13,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Final
 
-from quincunx.errors import ParameterError, SpecificationError
+from quincunx.errors import ParameterError, SpecificationError, kind_of
 from quincunx.numbers import rational
 
 # type → (rank among types, key inside the type); the first type that fits decides, so datetime stands before date
@@ -51,7 +51,7 @@ def check(label: object, where: str) -> Hashable:
         hash(label)
     except TypeError:
         hint = "Write records as tuples, and datasets as tuples of records."
-        raise SpecificationError("a label must be hashable", where=where, got=type(label).__name__, hint=hint) from None
+        raise SpecificationError("a label must be hashable", where=where, got=kind_of(label), hint=hint) from None
     for part in label if isinstance(label, tuple) else (label,):
         if isinstance(part, tuple):
             check(part, where)
@@ -69,9 +69,7 @@ def to_json(label: Hashable) -> object:
         if isinstance(label, kind):
             return encode(label)
     hint = "Use texts, whole numbers, Fraction, dates or tuples of these."
-    raise SpecificationError(
-        "this label has no exact form in JSON", where="to_json", got=type(label).__name__, hint=hint
-    )
+    raise SpecificationError("this label has no exact form in JSON", where="to_json", got=kind_of(label), hint=hint)
 
 
 def from_json(data: object, where: str) -> Hashable:
@@ -92,4 +90,4 @@ def from_json(data: object, where: str) -> Hashable:
         except (ParameterError, ValueError):
             raise SpecificationError(f"a {kind} cannot be read", where=where, got=repr(text)[:60]) from None
     hint = 'Write a text, a whole number, a list, or {"rational": …}, {"date": …}, {"timestamp": …}.'
-    raise SpecificationError("a label cannot be read", where=where, got=type(data).__name__, hint=hint)
+    raise SpecificationError("a label cannot be read", where=where, got=kind_of(data), hint=hint)

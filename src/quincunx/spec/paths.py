@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.relation import Metric, Unit
 
@@ -57,11 +57,11 @@ def shortest_path(unit: Unit, domain: Domain) -> Metric:
     if not isinstance(given, Finite):
         hint = "On larger domains the metrics of people are unit.Hamming and unit.SymmetricDifference."
         what = "paths are found on a finite domain only"
-        raise SpecificationError(what, where="shortest_path", got=type(given).__name__, hint=hint)
+        raise SpecificationError(what, where="shortest_path", got=kind_of(given), hint=hint)
     if unit.directed:
         hint = "A metric is symmetric; take a unit that is."
         what = "a unit with a direction has no metric"
-        raise SpecificationError(what, where="shortest_path", got=type(unit).__name__, hint=hint)
+        raise SpecificationError(what, where="shortest_path", got=kind_of(unit), hint=hint)
     unit.check(domain)
     datasets = given.datasets
     paths = Paths(unit, datasets, domain)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.spec.domain import Domain
 
 # period → its name on the calendar; weeks are ISO weeks, which begin on Monday
@@ -40,7 +40,7 @@ class Per:
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str) or not self.column:
-            raise SpecificationError("expected the name of a column", where="per", got=type(self.column).__name__)
+            raise SpecificationError("expected the name of a column", where="per", got=kind_of(self.column))
         if self.period not in _NAMES:
             hint = f"Choose among {', '.join(_NAMES)}."
             raise SpecificationError("unknown period", where="per", got=repr(self.period), hint=hint)
@@ -52,7 +52,7 @@ class Per:
             return value
         if not isinstance(value, Mapping) or set(value) != {"column", "period"}:
             hint = 'Write per={"column": "visit_date", "period": "day"}.'
-            raise SpecificationError("cannot read the period", where="per", got=type(value).__name__, hint=hint)
+            raise SpecificationError("cannot read the period", where="per", got=kind_of(value), hint=hint)
         return cls(**value)
 
     def check_type(self, domain: Domain) -> None:
@@ -74,7 +74,7 @@ class Per:
         if not isinstance(day, date):
             hint = 'Write dates as datetime.date or as "2024-02-29".'
             raise SpecificationError(
-                f"a value of {self.column!r} is not a date", where="per", got=type(value).__name__, hint=hint
+                f"a value of {self.column!r} is not a date", where="per", got=kind_of(value), hint=hint
             )
         return _NAMES[self.period](day)
 

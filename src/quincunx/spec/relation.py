@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, ClassVar, TypeAlias
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import non_negative
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
@@ -109,7 +109,7 @@ class Listed(Unit):
         where = type(self).__name__
         if not isinstance(domain, Finite):
             hint = "Listed pairs need a Finite domain; for tables and histograms use AddRemove or Replace."
-            raise SpecificationError("does not fit the domain", where=where, got=type(domain).__name__, hint=hint)
+            raise SpecificationError("does not fit the domain", where=where, got=kind_of(domain), hint=hint)
         listed = set(domain.datasets)
         for name in self._labels():
             if name not in listed:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, cause, kind_of
 from quincunx.spec import label
 from quincunx.spec.around import OneDataset, OneInstance
 from quincunx.spec.counts import Counts
@@ -116,7 +116,7 @@ class Invariants(Scope):
             hash(value)
         except Exception as error:
             hint = "The function must accept every dataset of the domain and return a hashable value."
-            got = type(error).__name__
+            got = cause(error)
             raise SpecificationError(f"invariant {name!r} failed", where="Invariants", got=got, hint=hint) from error
         return value
 
@@ -179,7 +179,7 @@ class Invariants(Scope):
 
 def _text_and_function(name: object, value: object) -> tuple[str, Computed]:
     if not isinstance(name, str) or not name:
-        raise SpecificationError("an invariant's name must be a text", where="Invariants", got=type(name).__name__)
+        raise SpecificationError("an invariant's name must be a text", where="Invariants", got=kind_of(name))
     where = f"Invariants[{name!r}]"
     pair = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
     counts = pair[1] if isinstance(pair[1], Counts) else value
@@ -193,7 +193,7 @@ def _text_and_function(name: object, value: object) -> tuple[str, Computed]:
         text = _written_name(function, where)
     if not isinstance(text, str) or not text or (function is not None and not callable(function)):
         hint = 'Write a text, a named function, or a pair such as ("number of people", len).'
-        raise SpecificationError("cannot read this invariant", where=where, got=type(value).__name__, hint=hint)
+        raise SpecificationError("cannot read this invariant", where=where, got=kind_of(value), hint=hint)
     return text, function
 
 
@@ -223,7 +223,7 @@ class Universes(Scope):
         found = []
         for name, datasets in universes.items():
             if not isinstance(name, str) or not name:
-                raise SpecificationError("a universe's name must be a text", where="Universes", got=type(name).__name__)
+                raise SpecificationError("a universe's name must be a text", where="Universes", got=kind_of(name))
             inside = dict.fromkeys(label.check(x, "Universes") for x in datasets)
             if not inside:
                 raise SpecificationError(

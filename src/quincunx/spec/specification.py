@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError
+from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError, kind_of
 from quincunx.numbers import Exact, positive_integer
 from quincunx.numbers.text import stated
 from quincunx.spec import compare, composition, exchange, verdict, words
@@ -210,7 +210,7 @@ class Specification:
             return
         hint = "State a specification with the larger unit and calibrate for it."
         what = f"datasets between two that are {k} steps apart may lie outside their universe"
-        raise PrivacyError(what, where="group", got=type(self.scope).__name__, hint=hint)
+        raise PrivacyError(what, where="group", got=kind_of(self.scope), hint=hint)
 
     def within(self, scope: Scope) -> Specification:
         """The same guarantee, stated in a scope that compares no more. Finer invariants make a weaker guarantee.
@@ -270,4 +270,4 @@ def _few(names: object) -> str:
 
 
 def _kind(block: object) -> str:
-    return block.__name__ if isinstance(block, type) else type(block).__name__
+    return block.__name__ if isinstance(block, type) else kind_of(block)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from quincunx.errors import ParameterError, SpecificationError
+from quincunx.errors import ParameterError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, ball, precision, rational
 from quincunx.numbers.text import amount
 from quincunx.spec import tradeoff
@@ -369,7 +369,7 @@ class Divergence(Standard):
                 raise ParameterError("a named f-divergence has its own at_zero and slope", where="f", got=repr(self.f))
             return
         if not callable(self.f):
-            raise ParameterError("expected a name or a function of balls", where="f", got=type(self.f).__name__)
+            raise ParameterError("expected a name or a function of balls", where="f", got=kind_of(self.f))
         for name in ("at_zero", "slope"):
             value = getattr(self, name)
             object.__setattr__(self, name, math.inf if value == math.inf else rational(value, name))
@@ -423,7 +423,7 @@ KINDS: Final[dict[str, type[Standard]]] = {
 def from_json(data: Mapping[str, object]) -> Standard:
     """The standard that `to_json` wrote. Unknown kinds and keys are refused: a later meaning is never guessed."""
     if not isinstance(data, Mapping):
-        raise SpecificationError("a standard is stored as an object", where="standard", got=type(data).__name__)
+        raise SpecificationError("a standard is stored as an object", where="standard", got=kind_of(data))
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         hint = f"Known kinds: {', '.join(KINDS)}."

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 from quincunx.numbers import probability
 
 Vertices: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
@@ -24,7 +24,7 @@ def vertices(points: object) -> Vertices:
     """
     where = "points"
     if not isinstance(points, Sequence) or isinstance(points, str | bytes) or len(points) < 2:
-        raise ParameterError("expected at least two vertices (α, f(α))", where=where, got=type(points).__name__)
+        raise ParameterError("expected at least two vertices (α, f(α))", where=where, got=kind_of(points))
     if any(not isinstance(v, Sequence) or isinstance(v, str | bytes) or len(v) != 2 for v in points):
         raise ParameterError("every vertex is a pair (α, f(α))", where=where)
     pairs = tuple((probability(a, where), probability(b, where)) for a, b in points)

@@ -33,7 +33,7 @@ from quincunx.table.origin import Hidden, Origin
 from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
 from quincunx.table.storage import decimal_parts, type_of
 
-__all__ = ["Table", "public_digest", "schema"]
+__all__ = ["Table", "schema"]
 
 # How many names of columns an error lists.
 _SHOWN: Final = 40
@@ -194,12 +194,6 @@ def schema(tables: Mapping[str, Table], unit: AddRemove | Replace) -> Schema:
     if all(table.public for table in found.values()):
         raise DataError("no table is private", where="tables", hint="Leave public out for the table with the people.")
     return Schema(tables=found, unit=unit)
-
-
-def public_digest(tables: Mapping[str, Table]) -> str:
-    """SHA-256 over the names and digests of all public tables, whatever their order."""
-    digests = sorted((name.lower(), table.digest()) for name, table in tables.items() if table.public)
-    return hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
 def _check_names(declared: Iterable[str], origin: Origin, hidden: Hidden) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from quincunx.errors import PrivacyError, SpecificationError
+from quincunx.errors import PrivacyError, SpecificationError, kind_of
 from quincunx.numbers import Exact, Log, rational
 from quincunx.taxonomy import misfits
 from quincunx.taxonomy.answer import Answer
@@ -68,9 +68,7 @@ class Definition:
             given = getattr(self, name)
             if not isinstance(given, kind):
                 hint = f"Take one from quincunx.taxonomy.{name}."
-                raise SpecificationError(
-                    f"expected a choice of {name}", where=name, got=type(given).__name__, hint=hint
-                )
+                raise SpecificationError(f"expected a choice of {name}", where=name, got=kind_of(given), hint=hint)
         reason = misfits.reason(self)
         if reason:
             raise SpecificationError(reason[0], where="Definition", hint=reason[1])

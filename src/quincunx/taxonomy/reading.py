@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from quincunx.errors import InputError, WorldError
+from quincunx.errors import InputError, WorldError, cause, kind_of
 from quincunx.finite.exchange import read_csv
 from quincunx.numbers import rational
 from quincunx.taxonomy import places
@@ -32,7 +32,7 @@ def read(path: Path) -> World:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        got = type(error).__name__
+        got = cause(error)
         hint = "Name a JSON or CSV file in UTF-8."
         raise WorldError("cannot read the file", where=str(path)[:80], got=got, hint=hint) from None
     if path.suffix.lower() == ".csv":
@@ -49,7 +49,7 @@ def parse(text: str) -> World:
     """The world in a JSON text."""
     data, lines = places.read(text.removeprefix("\ufeff"))
     if not isinstance(data, dict):
-        raise WorldError("a world file is one JSON object", where="the file", got=type(data).__name__)
+        raise WorldError("a world file is one JSON object", where="the file", got=kind_of(data))
     return build(data, lines)
 
 

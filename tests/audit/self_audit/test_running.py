@@ -261,6 +261,6 @@ def test_a_mechanism_that_raises_is_an_error_with_its_name() -> None:
 
 
 def test_claims_are_stated_with_symbols() -> None:
-    assert running.stated("epsilon=0.5, delta=1e-6") == "ε = 0.5, δ = 1e-06"
+    assert running.stated("epsilon=0.5, delta=1e-6") == "ε = 0.5, δ = 1e-6"
     assert running.stated("rho=1.23456789") == "ρ = 1.23457"
     assert running.stated(Laplace(scale=1).loss) == "all of δ(ε)"

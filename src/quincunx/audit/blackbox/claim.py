@@ -19,7 +19,7 @@ import numpy as np
 
 from quincunx.audit.blackbox.outputs import Floats
 from quincunx.audit.blackbox.score import scores
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 from quincunx.loss import Loss
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, float_near, precision
 from quincunx.numbers.text import stated
@@ -91,7 +91,7 @@ class Claim(ABC):
     def parse(text: object) -> Claim:
         """The claim that a person types: "epsilon=1", "epsilon=ln(3)", "rho=0.5, delta=1e-9", "mu=1"."""
         if not isinstance(text, str):
-            raise ParameterError("expected a text", where=_WHERE, got=type(text).__name__, hint=_HINT)
+            raise ParameterError("expected a text", where=_WHERE, got=kind_of(text), hint=_HINT)
         given = _pairs(text)
         for names, standard in _FORMS.items():
             if given.keys() == set(names):
@@ -105,7 +105,7 @@ class Claim(ABC):
         given: object = standard
         if not isinstance(given, Standard):
             hint = "Take one from quincunx.spec.standard."
-            raise ParameterError("expected a standard", where=_WHERE, got=type(given).__name__, hint=hint)
+            raise ParameterError("expected a standard", where=_WHERE, got=kind_of(given), hint=hint)
         number = intensities.number(intensity)
         standard.check(number)
         return StandardClaim(standard=standard, intensity=number)
@@ -115,7 +115,7 @@ class Claim(ABC):
         """A whole loss: its trade-off function, which is every (ε, δ) that it states."""
         given: object = loss
         if not isinstance(given, Loss):
-            raise ParameterError("expected a Loss", where=_WHERE, got=type(given).__name__)
+            raise ParameterError("expected a Loss", where=_WHERE, got=kind_of(given))
         return LossClaim(loss=loss, lines=_lines(loss))
 
     @staticmethod

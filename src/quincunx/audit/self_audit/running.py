@@ -22,6 +22,7 @@ from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.noise.testing import key_of, keyed
 from quincunx.numbers import positive_integer
+from quincunx.numbers.text import near
 
 # The probability, at most, that any true claim of the catalogue is refuted.
 RISK: Final = Fraction(1, 10**6)
@@ -149,7 +150,7 @@ def stated(claim: str | Loss) -> str:
     if isinstance(claim, Loss):
         return "all of δ(ε)"
     parts = (part.partition("=") for part in claim.split(", "))
-    return ", ".join(f"{_SYMBOLS[name]} = {float(value):.6g}" for name, _, value in parts)
+    return ", ".join(f"{_SYMBOLS[name]} = {near(Fraction(value))}" for name, _, value in parts)
 
 
 def _stream(name: str, series: str | None) -> AbstractContextManager[object]:

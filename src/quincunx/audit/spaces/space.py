@@ -11,7 +11,7 @@ from types import UnionType
 from typing import Any, Generic, TypeVar
 
 from quincunx.audit.spaces.literal import literal
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 
 W = TypeVar("W")
 
@@ -63,4 +63,4 @@ class Space(ABC, Generic[W]):
 def expect(value: object, kind: type | UnionType, *, where: str, hint: str) -> None:
     """A ParameterError where a value is not of the kind that is written in the signature."""
     if not isinstance(value, kind):
-        raise ParameterError("a parameter is of a wrong kind", where=where, got=type(value).__name__, hint=hint)
+        raise ParameterError("a parameter is of a wrong kind", where=where, got=kind_of(value), hint=hint)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.errors import DataError
+from quincunx.errors import DataError, cause
 from quincunx.invariant.swapping.columns import EVERY, Integers, compact
 from quincunx.invariant.swapping.swap import Drawn
 
@@ -144,7 +144,7 @@ def _readable(path: Path, done: str = "read") -> Iterator[None]:
     except (duckdb.Error, OSError) as error:
         # The engine's own message may contain values.
         what = f"the file cannot be {done}"
-        raise DataError(what, where=str(path), got=type(error).__name__) from None
+        raise DataError(what, where=str(path), got=cause(error)) from None
 
 
 def _type(name: str, kind: str) -> str:

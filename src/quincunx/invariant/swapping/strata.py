@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import DataError
+from quincunx.errors import DataError, kind_of
 from quincunx.invariant.swapping.columns import Integers, Table, combined, numbered
 
 # In fewer rows all values may differ by chance.
@@ -46,7 +46,7 @@ def read_roles(table: Table, column: object, match: object, household: object, m
     # What moves together is one value: a column that goes along is swapped like those that are named.
     swapped = (*swapped, *_names(move, "move"))
     if household is not None and not isinstance(household, str):
-        raise DataError("expected the name of a column", where="household", got=type(household).__name__)
+        raise DataError("expected the name of a column", where="household", got=kind_of(household))
     named = [*swapped, *matched, *([household] if household is not None else [])]
     unknown = sorted({name for name in named if name not in table.types})
     if unknown:
@@ -68,10 +68,10 @@ def read_roles(table: Table, column: object, match: object, household: object, m
 def _names(value: object, where: str) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Iterable):
-        raise DataError("expected names of columns", where=where, got=type(value).__name__)
+        raise DataError("expected names of columns", where=where, got=kind_of(value))
     listed = tuple(names)
     if not all(isinstance(name, str) for name in listed):
-        raise DataError("expected names of columns", where=where, got=type(value).__name__)
+        raise DataError("expected names of columns", where=where, got=kind_of(value))
     return listed
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from quincunx import noise
-from quincunx.errors import DataError, QuincunxWarning
+from quincunx.errors import DataError, QuincunxWarning, kind_of
 from quincunx.invariant.swapping.columns import FrameTable, Integers, Table, combined
 from quincunx.invariant.swapping.dependence import Dependence, dependences
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
@@ -88,7 +88,7 @@ def swap(
         inside = nw.from_native(frame, eager_only=True)
     except (TypeError, ValueError) as error:
         hint = "Give a data frame of pandas, Polars or PyArrow; collect a lazy one first."
-        raise DataError("expected a data frame", where="frame", got=type(frame).__name__, hint=hint) from error
+        raise DataError("expected a data frame", where="frame", got=kind_of(frame), hint=hint) from error
     drawn = draw(FrameTable(inside), column=column, match=match, rate=rate, kind=kind, household=household, move=move)
     kept = [name for name in inside.columns if name != drawn.roles.household]
     moved = nw.maybe_reset_index(inside.select(drawn.roles.column)[drawn.source[drawn.order]])
@@ -214,7 +214,7 @@ def _scope(roles: Roles) -> Invariants:
 def invariants_of(specification: Specification) -> Invariants:
     """The scope of a swap's specification."""
     if not isinstance(specification.scope, Invariants):
-        raise DataError("this is not the specification of a swap", got=type(specification.scope).__name__)
+        raise DataError("this is not the specification of a swap", got=kind_of(specification.scope))
     return specification.scope
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, cause
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit
 from quincunx.invariant.topdown.schema import Schema
@@ -77,7 +77,7 @@ def read(bound: Bound, schema: Schema, geography: Geography) -> Limit:
         with bound.file.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream, strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError("a file of bounds cannot be read", where=str(bound.file), got=type(error).__name__) from None
+        raise DataError("a file of bounds cannot be read", where=str(bound.file), got=cause(error)) from None
     where = bound.file.name
     needed = {geography.column, *parts}
     header = set(rows[0]) if rows else needed | {"n"}

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, cause
 from quincunx.invariant.topdown.schema import Integers
 
 
@@ -125,7 +125,7 @@ def _rows(file: Path) -> tuple[list[list[str]], list[str]]:
             header = next(reader, [])
             rows = [row for row in reader if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError("the geography cannot be read", where=str(file), got=type(error).__name__) from None
+        raise DataError("the geography cannot be read", where=str(file), got=cause(error)) from None
     if any(len(row) != len(header) for row in rows):
         raise DataError("a line has another number of fields than the header", where=str(file.name))
     return rows, header

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx import noise
-from quincunx.errors import DataError
+from quincunx.errors import DataError, cause
 from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.estimate import Estimate
@@ -73,7 +73,7 @@ def unpack(content: bytes) -> tuple[list[Integers], dict[str, Any]]:
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         hint = "A newer version wrote it, or the file was changed: `quincunx ledger verify` says which."
         where = "ledger"
-        raise DataError("cannot read stored measurements", where=where, got=type(error).__name__, hint=hint) from None
+        raise DataError("cannot read stored measurements", where=where, got=cause(error), hint=hint) from None
     return found, head
 
 

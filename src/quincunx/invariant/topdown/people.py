@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from quincunx.errors import DataError
+from quincunx.errors import DataError, cause
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers, Schema
 from quincunx.table.declaration import is_unicode
@@ -76,7 +76,7 @@ def _csv_header(file: Path) -> list[str]:
         with file.open("rb") as stream:
             line = stream.readline(1 << 20).decode("utf-8-sig", errors="replace").rstrip("\r\n")
     except OSError as error:
-        raise DataError("the file cannot be read", where=str(file), got=type(error).__name__) from None
+        raise DataError("the file cannot be read", where=str(file), got=cause(error)) from None
     return _fields(line) or []
 
 
@@ -136,7 +136,7 @@ def _lines(file: Path, width: int) -> Iterator[list[str]]:
                 if fields is not None and len(fields) == width:
                     yield fields
     except OSError as error:
-        raise DataError("the file cannot be read", where=str(file), got=type(error).__name__) from None
+        raise DataError("the file cannot be read", where=str(file), got=cause(error)) from None
 
 
 def _count(text: str) -> int:

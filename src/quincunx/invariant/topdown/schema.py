@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import ParameterError
+from quincunx.errors import ParameterError, kind_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -196,7 +196,7 @@ class Schema:
             hint = 'Write { attribute = "gq", groups = [["household"], ["nursing", "college"]] } under a new name.'
             raise ParameterError("cannot read this recode", where=where, got=repr(attribute), hint=hint)
         if not isinstance(groups, list | tuple) or not all(isinstance(group, list | tuple) for group in groups):
-            raise ParameterError("groups are lists of values", where=where, got=type(groups).__name__)
+            raise ParameterError("groups are lists of values", where=where, got=kind_of(groups))
         read = tuple(tuple(str(value) for value in group) for group in groups)
         if sorted(value for group in read for value in group) != sorted(known[attribute]) or not all(read):
             hint = f"Every value of {attribute} stands in exactly one group."
@@ -228,9 +228,7 @@ def _values(name: str, values: Sequence[object]) -> tuple[str, ...]:
     given: object = values
     if not isinstance(given, list | tuple) or not given:
         hint = 'List its values: ["a", "b"].'
-        raise ParameterError(
-            "an attribute needs values", where=f"attributes.{name}", got=type(given).__name__, hint=hint
-        )
+        raise ParameterError("an attribute needs values", where=f"attributes.{name}", got=kind_of(given), hint=hint)
     found = tuple(str(value) for value in given)
     if len(set(found)) < len(found):
         raise ParameterError("a value is listed twice", where=f"attributes.{name}", hint="List each once.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quincunx import noise
-from quincunx.errors import UnavailableError
+from quincunx.errors import UnavailableError, cause
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
 from quincunx.invariant.topdown.outputs import BUDGET, SPECIFICATION, SUMMARY
@@ -49,7 +49,7 @@ def write(release: Release | PairRelease, folder: Path) -> list[Path]:
             found.append(folder / name)
     except OSError as error:
         hint = "The measurements are in the ledger: make room and run again, for nothing."
-        got = type(error).__name__
+        got = cause(error)
         raise UnavailableError("a file cannot be written", where=str(folder), got=got, hint=hint) from None
     return found
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from quincunx.errors import ParameterError, UnavailableError
+from quincunx.errors import ParameterError, UnavailableError, cause, kind_of
 
 MEMORY: Final = ":memory:"
 # SQLite's log is shared memory between processes: on these, two machines would not see each other's records.
@@ -30,7 +30,7 @@ def located(path: object) -> str:
     """The one absolute path of a ledger's file, or ":memory:". Refused where a ledger would not be safe."""
     if not isinstance(path, str | os.PathLike):
         hint = 'Write the path of a file, or ":memory:" for a ledger that is forgotten.'
-        raise ParameterError("expected the ledger's path", where="ledger", got=type(path).__name__, hint=hint)
+        raise ParameterError("expected the ledger's path", where="ledger", got=kind_of(path), hint=hint)
     text = os.fspath(path)
     if text == MEMORY:
         return MEMORY
@@ -58,9 +58,7 @@ def check_file(real: str) -> tuple[int, int]:
         try:
             found = os.stat(real)
         except OSError as error:
-            raise UnavailableError(
-                "the ledger's file cannot be reached", where=real, got=type(error).__name__
-            ) from None
+            raise UnavailableError("the ledger's file cannot be reached", where=real, got=cause(error)) from None
         if not stat.S_ISREG(found.st_mode):
             raise UnavailableError("this is not a file", where=real, hint="A ledger is a single file.")
         if found.st_nlink <= 1:

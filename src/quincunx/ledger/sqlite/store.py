@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Final
 from urllib.parse import quote
 
-from quincunx.errors import PrivacyError, UnavailableError
+from quincunx.errors import PrivacyError, UnavailableError, cause
 from quincunx.ledger.record import FORMAT
 from quincunx.ledger.sqlite.place import MEMORY, check_file, located
 from quincunx.ledger.sqlite.schema import APPLICATION, TABLES
@@ -190,7 +190,7 @@ class SQLite:
                 os.link(fresh, self.path)
         except OSError as error:
             hint = "Check who may write the folder; the file system must allow hard links."
-            got = type(error).__name__
+            got = cause(error)
             raise UnavailableError("the ledger cannot be made here", where=self.path, got=got, hint=hint) from None
         finally:
             for end in ("", "-wal", "-shm", "-journal"):
@@ -249,7 +249,7 @@ def _translated(path: str) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         what, hint = _REASONS.get(code, ("the ledger's file cannot be used", "`quincunx ledger verify` may say why."))
-        got = getattr(error, "sqlite_errorname", type(error).__name__)
+        got = getattr(error, "sqlite_errorname", cause(error))
         raise UnavailableError(what, where=path, got=got, hint=hint) from None
 
 
