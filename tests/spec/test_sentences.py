@@ -116,7 +116,7 @@ INTENSITIES = {
         f"ε = 3 for record 'well' of ('well',). {END}"
     ),
     intensity.Drawn(value=1, prior=EVEN, share="1/100"): (
-        "ε = 1, for all but a share of 1/100 of the changes that a stated law of the data draws; for that share "
+        "ε = 1, for all but a share of 0.01 of the changes that a stated law of the data draws; for that share "
         f"nothing is promised. {END}"
     ),
 }

@@ -42,6 +42,7 @@ class TestSurface:
             "Verdict",
             "Witness",
             "domain",
+            "intensity",
             "scope",
             "standard",
             "unit",

@@ -320,7 +320,7 @@ def test_words_and_json() -> None:
         assert made.varies
         assert made.describe()
         assert made.latex()
-    assert "share of 1/10" in spec(intensity=intensity.Drawn(value=1, prior=EVEN, share="1/10")).describe()
+    assert "share of 0.1" in spec(intensity=intensity.Drawn(value=1, prior=EVEN, share="1/10")).describe()
     assert "for person 1" in spec(intensity=intensity.PerPerson({0: 1, 1: 2})).describe()
     unlisted = spec(domain=TABLE, unit=unit.AddRemove(key="person"), intensity=intensity.PerPerson({"ann": 1}))
     assert "For anyone else nothing is promised" in unlisted.describe()

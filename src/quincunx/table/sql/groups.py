@@ -12,6 +12,7 @@ from quincunx.table.expression import NUMBERS, Column, Expression, GroupKey, Mea
 from quincunx.table.operators import apply, cast
 from quincunx.table.plan import Aggregate, Key
 from quincunx.table.sql.relation import AGGREGATES, Reading
+from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import condition, translate
 from quincunx.table.sql.scope import Given, Rows
 from quincunx.table.typing.facts import WORDS
@@ -135,7 +136,7 @@ class Groups:
             hint = f"Only people can be counted once: COUNT(DISTINCT {unit.key})."
             chosen = node.expressions[0].find(exp.If)
             if chosen is not None:
-                hint = f"Write COUNT(DISTINCT {unit.key}) FILTER (WHERE {chosen.this.sql(dialect='duckdb')})."
+                hint = f"Write COUNT(DISTINCT {unit.key}) FILTER (WHERE {written(chosen.this)})."
             raise text.refusal(node, "one person may hold many different values", hint=hint)
         if unit.per is not None:
             hint = f"What is protected is one person's {unit.per.period}; count rows with COUNT(*)."

@@ -14,6 +14,7 @@ from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Filter, Project, Scan
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 from quincunx.table.sql.place import Text
+from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import Hook, condition, translate
 from quincunx.table.sql.scope import DEPTH, LEVELS, WEIGHT, Named, Rows, suggestion
 from quincunx.table.typing.facts import NULL
@@ -172,7 +173,7 @@ class Reading:
         people = group is not None and any(each.name.lower() == (key or "").lower() for each in group.expressions)
         if people and self.schema.unit.per is None:
             counted = select.find(exp.Sum)
-            total = "COUNT(*)" if counted is None else counted.sql(dialect="duckdb")
+            total = "COUNT(*)" if counted is None else written(counted)
             return f"Write the mean per person as {total} / COUNT(DISTINCT {key})."
         return "Only the outermost SELECT may group, sort and limit; any SQL on the answer, answer.frame, is free."
 

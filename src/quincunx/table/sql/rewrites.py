@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Final, TypeAlias
 
 from sqlglot import exp
 
 Rewrite: TypeAlias = Callable[[exp.Expr], str]
 
+# A hint repeats no more nodes than these of a question.
+_LONGEST: Final = 50
 _PLAIN: Final = re.compile(r"\d{1,15}(\.\d{1,9})?", re.ASCII)
 
 
@@ -25,8 +28,13 @@ def instead(node: exp.Expr) -> str:
     return ""
 
 
-def _written(node: object, name: str = "x") -> str:
-    return node.sql(dialect="duckdb") if isinstance(node, exp.Expr) and not isinstance(node, exp.Star) else name
+def written(node: object, name: str = "x") -> str:
+    """The node as it was asked; a name in its place where it is longer than a hint should be."""
+    if not isinstance(node, exp.Expr) or isinstance(node, exp.Star):
+        return name
+    # Long chains are deep trees, on which the writer of texts would exhaust the stack.
+    long = next(islice(node.walk(), _LONGEST, None), None) is not None
+    return name if long else node.sql(dialect="duckdb")
 
 
 def _pair(node: exp.Expr) -> tuple[str, str]:
@@ -35,12 +43,12 @@ def _pair(node: exp.Expr) -> tuple[str, str]:
 
 def _factor(node: object, name: str = "x") -> str:
     """As it stands in a product."""
-    written = _written(node, name)
+    written = written(node, name)
     return f"({written})" if isinstance(node, exp.Binary) else written
 
 
 def _variance(node: object, name: str = "x") -> str:
-    x, alone = _factor(node, name), _written(node, name)
+    x, alone = _factor(node, name), written(node, name)
     return f"AVG({x} * {x}) - AVG({alone}) * AVG({alone})"
 
 
@@ -74,11 +82,11 @@ def _steps(node: exp.Expr) -> str:
 
 
 def _condition(node: exp.Expr) -> str:
-    return f"Write COUNT(*) FILTER (WHERE {_written(node.this)})."
+    return f"Write COUNT(*) FILTER (WHERE {written(node.this)})."
 
 
 def _grouped(node: exp.Expr) -> str:
-    return f"Write GROUP BY {_written(node.this)} with COUNT(*)."
+    return f"Write GROUP BY {written(node.this)} with COUNT(*)."
 
 
 def _bucket(node: exp.Expr) -> str:
@@ -88,37 +96,37 @@ def _bucket(node: exp.Expr) -> str:
         return "Write FLOOR((x - low) / width) + 1."
     ends = [Fraction(each.name) for each in numbers]
     width = (ends[1] - ends[0]) / ends[2]
-    shifted = _factor(node.this) if not ends[0] else f"({_written(node.this)} - {numbers[0].name})"
+    shifted = _factor(node.this) if not ends[0] else f"({written(node.this)} - {numbers[0].name})"
     if width.denominator == 1:
         return f"Write FLOOR({shifted} / {width}) + 1."
     return f"Write FLOOR({shifted} * {numbers[2].name} / ({numbers[1].name} - {numbers[0].name})) + 1."
 
 
 def _difference(node: exp.Expr) -> str:
-    return f"Subtract parts of dates: YEAR({_written(node.this)}) - YEAR({_written(node.args.get('expression'), 'y')})."
+    return f"Subtract parts of dates: YEAR({written(node.this)}) - YEAR({written(node.args.get('expression'), 'y')})."
 
 
 def _moment(node: exp.Expr) -> str:
-    x = _written(node.this)
+    x = written(node.this)
     return f"Write DATE_TRUNC('month', {x}), or a part such as YEAR({x}) or MONTH({x})."
 
 
 def _cut(node: exp.Expr) -> str:
-    x = _written(node.this)
+    x = written(node.this)
     return f"Write CASE WHEN {x} < 0 THEN CEIL({x}) ELSE FLOOR({x}) END."
 
 
 def _sign(node: exp.Expr) -> str:
-    x = _written(node.this)
+    x = written(node.this)
     return f"Write CASE WHEN {x} < 0 THEN -1 WHEN {x} > 0 THEN 1 ELSE 0 END."
 
 
 def _square(node: exp.Expr) -> str:
-    return f"Compare {_written(node.this)} with the square, or take the root of the answer, which is free."
+    return f"Compare {written(node.this)} with the square, or take the root of the answer, which is free."
 
 
 def _inverse(node: exp.Expr) -> str:
-    return f"Compare {_written(node.this)} with a number, or compute it from the answer, which is free."
+    return f"Compare {written(node.this)} with a number, or compute it from the answer, which is free."
 
 
 REWRITES: Final[Mapping[type, Rewrite]] = {
@@ -129,14 +137,14 @@ REWRITES: Final[Mapping[type, Rewrite]] = {
     exp.RegrSlope: _slope,
     **dict.fromkeys((exp.Min, exp.Max, exp.Median, exp.Mode, exp.PercentileCont, exp.PercentileDisc), _steps),
     exp.WithinGroup: _steps,
-    exp.ApproxDistinct: lambda node: f"Write COUNT(DISTINCT {_written(node.this)}).",
+    exp.ApproxDistinct: lambda node: f"Write COUNT(DISTINCT {written(node.this)}).",
     **dict.fromkeys((exp.LogicalOr, exp.LogicalAnd), _condition),
     exp.GroupConcat: _grouped,
     exp.WidthBucket: _bucket,
     exp.DateDiff: _difference,
     exp.TimeToStr: _moment,
-    exp.Monthname: lambda node: f"Write MONTH({_written(node.this)}).",
-    exp.Dayname: lambda node: f"Write DAYOFWEEK({_written(node.this)}).",
+    exp.Monthname: lambda node: f"Write MONTH({written(node.this)}).",
+    exp.Dayname: lambda node: f"Write DAYOFWEEK({written(node.this)}).",
     exp.Trunc: _cut,
     exp.Sign: _sign,
     exp.Sqrt: _square,
