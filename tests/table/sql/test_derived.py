@@ -286,3 +286,18 @@ def test_neighbours_move_numbers_and_no_key(unit: AddRemove | Replace) -> None:
     found.check()
     assert {cell.keys for cell in found.cells} == {"public"}
     assert found.refused == 0
+
+
+def test_what_is_moved_and_left_out_is_said() -> None:
+    said = plan(read("SELECT COUNT(*) FROM visits GROUP BY MONTH(day), MONTH(at), age", SCHEMA, evaluate), SCHEMA, 1)
+    assert "Values of day before 2023-11-20 or after 2024-03-02 are moved to the nearer bound." in said.biases
+    moved = "Values of at before 2024-02-27 13:30:00 or after 2024-03-01 03:04:00 are moved to the nearer bound."
+    assert moved in said.biases
+    assert "Rows without salary are left out." in said.biases
+    # No row has another key, so none is said to be left out for it.
+    assert not any("public keys" in each for each in said.biases)
+    whole = (datetime(2024, 1, 1), datetime(2024, 12, 31, 23, 59, 59, 999999))
+    columns = tuple(replace(each, span=whole) if each.name == "at" else each for each in VISITS.columns)
+    declared = replace(SCHEMA, tables={"visits": replace(VISITS, columns=columns)})
+    said = plan(read("SELECT COUNT(*) FROM visits GROUP BY MONTH(at)", declared, evaluate), declared, 1)
+    assert "Values of at before 2024-01-01 or after 2024-12-31 are moved to the nearer bound." in said.biases

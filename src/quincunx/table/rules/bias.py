@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date, datetime, time
 
 from quincunx.numbers.text import amount
 from quincunx.table.expression import Column, Expression
@@ -45,7 +46,7 @@ def _clips(draft: Draft) -> Iterator[str]:
             low, high = declared.bounds
             yield f"Values of {declared.name} outside {amount(low)} to {amount(high)} are moved to the nearer bound."
         if declared is not None and declared.span is not None:
-            first, last = (end.isoformat() for end in declared.span)
+            first, last = _days(*declared.span)
             yield f"Values of {declared.name} before {first} or after {last} are moved to the nearer bound."
     for column in draft.table.required:
         yield f"Rows without {column.name} are left out."
@@ -76,3 +77,12 @@ def _columns(draft: Draft) -> list[str]:
         roots.append(query.rows.condition)
     used = {node.name.lower() for root in roots if root for node in root.walk() if isinstance(node, Column)}
     return [column.name for column in draft.table.columns if column.name.lower() in used]
+
+
+def _days(first: date, last: date) -> tuple[str, str]:
+    """Both ends as they would be typed: as days where they hold whole days."""
+    if isinstance(first, datetime) and isinstance(last, datetime):
+        if (first.time(), last.time()) == (time.min, time.max):
+            return first.date().isoformat(), last.date().isoformat()
+        return first.isoformat(sep=" "), last.isoformat(sep=" ")
+    return first.isoformat(), last.isoformat()

@@ -43,8 +43,8 @@ def _pair(node: exp.Expr) -> tuple[str, str]:
 
 def _factor(node: object, name: str = "x") -> str:
     """As it stands in a product."""
-    written = written(node, name)
-    return f"({written})" if isinstance(node, exp.Binary) else written
+    text = written(node, name)
+    return f"({text})" if isinstance(node, exp.Binary) and text != name else text
 
 
 def _variance(node: object, name: str = "x") -> str:
