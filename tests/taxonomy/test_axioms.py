@@ -91,7 +91,7 @@ def test_no_search_breaks_what_is_kept(row: Row, axiom: str, ci: bool, full: boo
         return
     dice = random.Random(f"{row.short} {axiom}")
     definition, symbol = language(row.short).posed(settings(row)), "τ" if row.short in ("mCoDP", "tCoDP-Col16") else ""
-    count = 1 if row.short in SLOW and not full else 200 if full else 12 if ci else 1
+    count = 200 if full else (4 if row.short in SLOW else 12) if ci else 1
     for i in range(count):
         world = made(dice, i, row.short)
         first = axioms.measure(definition.tightest(world), symbol)
@@ -139,7 +139,7 @@ def test_parameters_of_two_mechanisms_bound_both(row: Row, ci: bool, full: bool)
     stated = settings(row)
     single = language(row.short).posed(stated)
     double = language(row.short).posed({n: 2 * v if n in ADDED else v for n, v in stated.items()})  # type: ignore[operator]
-    for i in range(1 if row.short in SLOW and not full else 200 if full else 10 if ci else 1):
+    for i in range(200 if full else (4 if row.short in SLOW else 10) if ci else 1):
         world = made(dice, i, row.short)
         other = relaw(dice, world) if row.short != "SemPr" else made_positive(dice, world)
         symbol = "τ" if row.short == "tCoDP-Col16" else ""
