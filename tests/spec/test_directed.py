@@ -17,6 +17,8 @@ from quincunx.finite import Mechanism
 from quincunx.loss import Loss
 from quincunx.mechanisms import Laplace
 from quincunx.numbers import Log, ball, precision
+from quincunx.spec.curve import whole
+from quincunx.spec.paths import Paths
 from quincunx.taxonomy import Definition, generate, neighbourhood, quantification, variation
 from quincunx.taxonomy.reading import build
 
@@ -289,3 +291,25 @@ def test_only_what_one_person_changes_is_composed_in_parallel_or_amplified() -> 
     # Somebody may come, go or move: what each part loses by itself counts beside the pairs.
     small = Laplace(scale=4).loss
     assert Loss.parallel([(loss, small)], unit=unit.AddRemoveReplace()).pure() == loss.pure()
+
+
+def test_paths_follow_the_direction() -> None:
+    names = domain.Finite(datasets=["x", "y", "z"])
+    paths = Paths(unit.Directed([("x", "y"), ("y", "z")]), names.datasets, names)
+    assert paths.length("x", "z") == 2
+    assert paths.length("z", "x") is None
+    assert paths.length("y", "y") == 0
+
+
+def test_a_scope_cuts_directed_pairs_too() -> None:
+    """Inside the universes that fix how many are ill nobody's illness is exchanged for health."""
+    fixed = scope.Invariants({"ill": ("how many are ill", lambda x: x.count("ill"))})
+    with pytest.warns(UserWarning, match="promises nothing"):
+        made = spec(scope=fixed)
+    assert made.tightest(Mechanism(laws(random.Random(1), VECTORS))).witness is None
+    assert spec(unit=unit.FreeLunch(), scope=fixed).tightest(Mechanism(laws(random.Random(1), VECTORS))).witness
+
+
+def test_rationals_over_one_denominator() -> None:
+    assert whole([F(1, 2), F(1, 3), F(0)]) == ([3, 2, 0], 6)
+    assert whole([]) == ([], 1)
