@@ -36,7 +36,7 @@ def test_other_questions_are_paid_for_until_the_budget_refuses(kept: Kept) -> No
     assert len({*kept.others, kept.repeats[0]}) > 1
     assert kept.spent == Fraction(1)
     assert "the dataset's budget does not cover this; nothing was spent" in kept.refusal
-    assert "ε = 1/10" in kept.refusal
+    assert "ε = 0.1" in kept.refusal
     # The stored answer is still there when nothing is left.
     assert kept.again == kept.repeats[0]
 

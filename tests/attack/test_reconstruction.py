@@ -38,7 +38,7 @@ def test_the_story_shows_what_the_issue_asks() -> None:
     assert figures["answered by the session"] == 50
     assert figures["spent by the session"] == "1/2"
     assert "the dataset's budget does not cover this; nothing was spent" in str(figures["refusal"])
-    assert "ε = 1/100" in str(figures["refusal"])
+    assert "ε = 0.01" in str(figures["refusal"])
 
 
 def test_the_table_has_a_row_for_each_way_of_publishing() -> None:

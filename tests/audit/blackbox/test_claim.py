@@ -81,7 +81,7 @@ def test_what_is_typed(typed: str, standard: object, intensity: object, text: st
         ("tv=2", "must be at most 1", "2"),
         ("epsilon=1, alpha=1", "the order must be greater than 1", "1"),
         (1, "expected a text", "int"),
-        (None, "expected a text", "NoneType"),
+        (None, "expected a text", "nothing"),
     ],
 )
 def test_what_does_not_parse_says_why(typed: object, what: str, got: str) -> None:
