@@ -157,7 +157,7 @@ def test_swapped_copies_keep_their_values(stream: KeyedBits) -> None:
     assert stream.injected
     table = Copies(np.array([[1, 0], [0, 1]]))
     assert table.codes("copy").tolist() == [0, 0, 1, 1]
-    assert table.codes("place", 3).tolist() == [0, 1, 0]
+    assert table.codes("place", slice(3)).tolist() == [0, 1, 0]
     assert (table.rows, table.incomplete("copy")) == (4, False)
 
 

@@ -126,7 +126,9 @@ def asked(
 
     @cache
     def computed(rows: tuple[Row, ...]) -> tuple[Priced, Result]:
-        table = Table(relation(rows), limits=limits, columns=_COLUMNS)
+        # With bounds the amounts would be public keys.
+        columns = {name: each for name, each in _COLUMNS.items() if shown is None or name != "amount"}
+        table = Table(relation(rows), limits=limits, columns=columns)
         declared = schema({"t": table}, unit)
         program = plan(reader.read(text, declared, evaluate), declared, norm)
         priced = price(program, standard, spend, Fraction(str(delta)))
