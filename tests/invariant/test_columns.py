@@ -48,7 +48,7 @@ def test_equal_values_have_equal_codes(kind: str, name: str) -> None:
     assert codes.max() < 4 * 5
     assert same_grouping(codes, COLUMNS[name])
     assert not found.incomplete(name)
-    assert same_grouping(found.codes(name, head=3), COLUMNS[name][:3])
+    assert same_grouping(found.codes(name, slice(3)), COLUMNS[name][:3])
     assert found.types[name] == TYPES.get(name, found.types[name])
     assert found.rows == 5
 

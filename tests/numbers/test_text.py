@@ -140,6 +140,9 @@ TYPED = {
     "numbers/text.py: text",
     "spec/base.py: latex_number(intensity)",
     "taxonomy/answer.py: self.value",
+    "taxonomy/relations/convert.py: _shown(value)",
+    "taxonomy/relations/convert.py: _shown(values[name])",
+    "taxonomy/relations/convert.py: value",
 }
 
 

@@ -167,7 +167,7 @@ def test_no_name_of_a_file_is_shown(tmp_path: Path) -> None:
         with pytest.raises(Exception) as failed:  # noqa: PT011 - whatever it is, it must not tell
             session.sql("SELECT COUNT(*) AS n FROM t", spend="1/4")
         shown += [reachable(failed.value), str(session.notes)]
-    assert str(folder) in shown[4]
+    assert str(folder) in shown[6]
     assert not [each for each in shown if CANARY in each]
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from quincunx.errors import UnavailableError
+from quincunx.errors import UnavailableError, cause
 
 if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -32,7 +32,7 @@ def check_folder(folder: Path) -> None:
             (place / "probe").touch()
     except OSError as error:
         hint = "Check the path and who may write there; nothing was spent."
-        got = type(error).__name__
+        got = cause(error)
         raise UnavailableError("the folder cannot be written", where=str(folder), got=got, hint=hint) from None
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any, ClassVar
 
-from quincunx.errors import ParameterError, SpecificationError
+from quincunx.errors import ParameterError, SpecificationError, cause
 from quincunx.numbers import non_negative
 from quincunx.spec.domain import Domain
 from quincunx.spec.relation import Pair, Unit, near
@@ -63,7 +63,7 @@ class Distance(Unit):
             found = self.function(x, x_prime)
         except Exception as error:
             hint = "The function must accept every two datasets of the domain."
-            got = type(error).__name__
+            got = cause(error)
             raise SpecificationError("the distance failed", where="Distance", got=got, hint=hint) from error
         if found is None or found == math.inf:
             return math.inf

@@ -210,7 +210,7 @@ def test_a_plan_file_is_the_same_release_and_writes_both(tmp_path: Path) -> None
         result = CliRunner().invoke(app, ["topdown", str(path), "--out", str(out), "--report"])
     assert result.exit_code == 0, result.output
     assert "in all but 0 of 6 places" in result.output
-    assert "ρ = 3/2 for people + ρ = 1/2 for households" in result.output
+    assert "ρ = 1.5 for people + ρ = 0.5 for households" in result.output
     names = {file.name for file in out.iterdir()}
     tables = {"microdata", "measurements", "estimates", "households_measurements", "households_estimates", "households"}
     assert names == {f"{name}.parquet" for name in tables} | {"budget.csv", "specification.json", "summary.json"}
