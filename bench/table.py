@@ -107,12 +107,15 @@ def ours() -> dict[str, Task]:
     def unchecked(path: str) -> None:
         from unittest.mock import patch
 
-        from quincunx.table import files
+        from quincunx.table import parquet
         from quincunx.table.engines import scan
 
         total = scan.arrived
         raw = patch.object(scan, "arrived", lambda s, k: (s, "VARCHAR") if k == scan.RAW_TEXT else total(s, k))
-        with raw, patch.object(files.Parquet, "relation", lambda self, _: self._read("strict")):
+        strict = patch.object(
+            parquet.Parquet, "_relation", lambda self, _, shown: parquet._read(self.files, "strict", shown=shown)
+        )
+        with raw, strict:
             ask(path, "pure", TEXT_QUESTION)
 
     return {
