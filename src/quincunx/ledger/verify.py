@@ -251,6 +251,9 @@ def _single(key: tuple[Any, ...]) -> Any:
 
 
 def _compared(noun: str, expected: dict[Any, Any], kept: dict[Any, Any]) -> Iterator[str]:
+    if expected == kept:
+        # As good as always; putting every key into words to sort them would take longer than all the rest.
+        return
     for key in sorted({*expected, *kept}, key=str):
         label = canonical(key, noun) if not isinstance(key, str) else key[:32]
         if key not in kept:
