@@ -205,8 +205,10 @@ class _State:
         if cost < 0 or delta < 0:
             self.found.append(f"record {seq} spends less than nothing")
         spent, used = self.spent.get(holder, (_ZERO, _ZERO))
-        self.spent[holder] = (spent + cost, used + delta)
-        self.totals[*holder, seq] = (str(spent + cost), str(used + delta))
+        # Most questions spend no δ, and sums of fractions take most of the time.
+        spent, used = spent + cost, used + delta if delta else used
+        self.spent[holder] = (spent, used)
+        self.totals[*holder, seq] = (str(spent), str(used))
         limits = {"dataset": registration.total, "plan": registration.plan, "analyst": registration.limit(holder[2])}
         limit = limits[holder[1]] if cost else None
         self.within(seq, registration, holder, limit, registration.delta if holder[1] == "dataset" else None)
