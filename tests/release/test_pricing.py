@@ -15,11 +15,15 @@ from quincunx.noise.testing import KeyedBits
 from quincunx.release import pricing
 from quincunx.release.pricing import Budgeted, price, price_batch, spend_for
 from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.spec.unit import AddRemove
 from quincunx.table.expression import Value
 from quincunx.table.measure import Measure, Program, Selection, Statistic, Vector
-from quincunx.table.plan import Aggregate, Query, Scan
+from quincunx.table.plan import Aggregate, Query
+from quincunx.table.relations import Scan
+from quincunx.table.schema import TableSchema
 
-QUERY = Query(rows=Scan(table="visits"), keys=(), aggregates=(Aggregate(kind="count"),), outputs=())
+VISITS = Scan(table=TableSchema(name="visits", columns=()), unit=AddRemove())
+QUERY = Query(rows=VISITS, keys=(), aggregates=(Aggregate(kind="count"),), outputs=())
 
 
 def measure(norm: int, sensitivity2: object, *, fraction: int = 10) -> Measure:

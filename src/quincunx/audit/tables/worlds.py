@@ -21,7 +21,7 @@ from quincunx.audit.tables.world import Row
 from quincunx.errors import DataError
 from quincunx.table.engines import DuckDB, Result
 from quincunx.table.engines.piece import Piece, column
-from quincunx.table.engines.statement import Source
+from quincunx.table.engines.rows import Source
 from quincunx.table.expression import Column, Value
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
@@ -47,13 +47,9 @@ class Exact:
 class _Engine(DuckDB):
     """The engine, told that the first key and the last owner are the world."""
 
-    def _source(self, program: Program) -> tuple[Source, Table]:
-        source, table = super()._source(program)
-        if not source.owners:
-            # Each row is one person: nothing is weighted, so that no owner is asked for.
-            return replace(source, worlds=True), table
+    def _sources(self, program: Program) -> dict[int, Source]:
         world = Piece(sql=column(WORLD), type="BIGINT")
-        return replace(source, owners={**source.owners, "world": world}, worlds=True), table
+        return {number: replace(source, world=world) for number, source in super()._sources(program).items()}
 
 
 class Worlds:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,16 @@ from quincunx.table.engines.connection import connect
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.result import Result
+from quincunx.table.engines.rows import Source, Sources
 from quincunx.table.engines.scan import read
 from quincunx.table.engines.stand_in import Stage
-from quincunx.table.engines.statement import Source, Statement, owners, statement
+from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.measure import Program, columns_read
-from quincunx.table.plan import Filter, Scan
 from quincunx.table.schema import Schema
-from quincunx.table.storage import NAME
+from quincunx.table.storage import frame_name
 
 if TYPE_CHECKING:
+    from quincunx.table.origin import Origin
     from quincunx.table.source import Table
 
 
@@ -66,8 +68,7 @@ class DuckDB:
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
-        source, _ = self._source(program)
-        return statement(program, source).sql
+        return statement(program, self._sources(program)).sql
 
     def rehearse(self, program: Program) -> None:
         """Run the program on no rows and on made-up ones of the same columns; RefusalError if that fails.
@@ -76,15 +77,18 @@ class DuckDB:
         """
         if program in self._rehearsed:
             return
-        source, table = self._source(program)
-        name = next(name for name, each in self._tables.items() if each is table)
+        sources = {
+            number: replace(source, relation=exp.to_table(frame_name(number)))
+            for number, source in self._sources(program).items()
+        }
         passed = False
         with noticing() as pressed:
             try:
-                written = statement(program, replace(source, relation=exp.to_table(NAME)))
-                for made in self._stage.relations(name, table.origin.fields, source.names, self._schema):
+                written = statement(program, sources)
+                for made in self._made_up(program, sources):
                     with self._stage.connection.cursor() as cursor:
-                        cursor.execute(f"CREATE TEMP VIEW {NAME} AS FROM {made}")
+                        for number, name in made.items():
+                            cursor.execute(f"CREATE TEMP VIEW {frame_name(number)} AS FROM {name}")
                         _result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
@@ -104,18 +108,22 @@ class DuckDB:
 
         Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
         """
-        source, table = self._source(program)
-        tried = self._rehearsed.get(program) if source.relation == exp.to_table(NAME) else None
-        written = statement(program, source) if tried is None else tried
+        sources = self._sources(program)
+        written = self._statement(program, sources)
         found: Result | None = None
         used = self._connection
         with noticing() as pressed:
             try:
                 cursor = used.cursor()
                 try:
-                    with table.origin.reading(cursor, source.names) as relation:
-                        if relation != source.relation:
-                            written = statement(program, replace(source, relation=relation))
+                    with ExitStack() as reading:
+                        opened = {
+                            number: reading.enter_context(self._origin(program, number).reading(cursor, source.names))
+                            for number, source in sources.items()
+                        }
+                        if any(opened[number] != source.relation for number, source in sources.items()):
+                            read_now = {number: replace(sources[number], relation=opened[number]) for number in opened}
+                            written = statement(program, read_now)
                         found = _result(program, _fetched(cursor, written))
                 finally:
                     cursor.close()
@@ -142,30 +150,59 @@ class DuckDB:
     def _connected(self) -> duckdb.DuckDBPyConnection:
         return connect(self._paths, self._threads, folders=self._folders)
 
-    def _source(self, program: Program) -> tuple[Source, Table]:
-        """Where the rows of a program come from; replay adds the world of each row to its owner."""
-        rows = program.query.rows
-        scan = rows.source if isinstance(rows, Filter) else rows
-        if not isinstance(scan, Scan) or scan.table.lower() not in self._tables:
+    def _statement(self, program: Program, sources: Sources) -> Statement:
+        """The statement of a program; written once where it reads frames alone, as its rehearsal did."""
+        tried = self._rehearsed.get(program)
+        frames = all(source.relation == exp.to_table(frame_name(number)) for number, source in sources.items())
+        return statement(program, sources) if tried is None or not frames else tried
+
+    def _made_up(self, program: Program, sources: Sources) -> Iterator[dict[int, str]]:
+        """The names of made-up tables for every scan: first empty ones, then some with rows."""
+        tables = program.query.rows.tables
+        made = {
+            number: self._stage.relations(
+                tables[number].name.lower(), self._origin(program, number).fields, source.names, self._schema
+            )
+            for number, source in sources.items()
+        }
+        for place in range(2):
+            yield {number: names[place] for number, names in made.items()}
+
+    def _origin(self, program: Program, number: int) -> Origin:
+        """Where the rows of a scan are, under a name of its own."""
+        return self._tables[program.query.rows.tables[number].name.lower()].origin.named(frame_name(number))
+
+    def _sources(self, program: Program) -> dict[int, Source]:
+        """Where the rows of a program come from, scan by scan."""
+        used = columns_read(program)
+        return {
+            number: self._source(program, number, [slot.name for slot in used if slot.scan == number])
+            for number in program.query.rows.tables
+        }
+
+    def _source(self, program: Program, number: int, read_: Sequence[str]) -> Source:
+        """Where the rows of one scan come from; replay adds the world of each row."""
+        name = program.query.rows.tables[number].name
+        declared = self._schema.table(name)
+        if name.lower() not in self._tables or declared is None:
             raise QueryError("the engine runs planned questions on its own tables", where="duckdb")
-        table, declared = self._tables[scan.table.lower()], self._schema.table(scan.table)
-        if declared is None or declared.public:
-            raise QueryError("the engine runs questions on private tables", where="duckdb", got=scan.table)
-        storage = {name.lower(): kind for name, kind in table.origin.fields}
+        if declared.public:
+            raise QueryError("the engine runs questions on private tables", where="duckdb", got=name)
+        origin = self._origin(program, number)
+        storage = {name.lower(): kind for name, kind in origin.fields}
         required = [each.name for each in declared.required]
-        names = table.origin.needed([*columns_read(program), *self._schema.unit.columns, *required])
+        names = origin.needed([*read_, *self._schema.unit.columns, *required])
         chosen = [each for each in declared.columns if each.name in names]
         columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in chosen}
         unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in chosen}
-        source = Source(
-            relation=table.origin.relation(names),
+        return Source(
+            relation=origin.relation(names),
             names=tuple(names),
             columns=columns,
-            owners=owners(self._schema.unit, unclipped),
-            once=table.origin.once,
+            unclipped=unclipped,
+            once=origin.once,
             required=tuple(columns[name.lower()] for name in required),
         )
-        return source, table
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:

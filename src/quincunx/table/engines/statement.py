@@ -9,15 +9,15 @@ from typing import Any
 from sqlglot import exp
 
 from quincunx.errors import QueryError
-from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import votes, weights
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
 from quincunx.table.engines.lattice import contribution, present
 from quincunx.table.engines.piece import DIALECT, Piece, binary, both, call, cast, choose, column, text, whole
+from quincunx.table.engines.rows import Sources, rows
 from quincunx.table.expression import Expression
 from quincunx.table.measure import Measure, Program
-from quincunx.table.plan import Filter, Query
+from quincunx.table.plan import Query
 
 LARGEST = 2**62 - 1
 
@@ -30,45 +30,17 @@ class Statement:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Where the rows come from: a relation of SQL, its columns by name and as they are read, and its owner.
-
-    once: the relation may change while it is read (a file), so it must be read exactly once. worlds: the first key
-    tells datasets apart that are asked together (replay); it takes no part in which keys a unit keeps. required: what
-    every row has, or it is no row of the table.
-    """
-
-    relation: exp.Expression
-    names: tuple[str, ...]
-    columns: Mapping[str, Piece]
-    owners: Mapping[str, Piece]
-    once: bool = False
-    worlds: bool = False
-    required: tuple[Piece, ...] = ()
-
-
-def owners(unit: AddRemove | Replace, columns: Mapping[str, Piece]) -> dict[str, Piece]:
-    """The columns that identify a unit of protection: the key, and the period where there is one."""
-    if unit.key is None:
-        return {}
-    found = {"o0": columns[unit.key.lower()]}
-    if unit.per is not None:
-        moment = columns[unit.per.column.lower()].to("TIMESTAMP").sql
-        found["o1"] = Piece(sql=call("DATE_TRUNC", text(unit.per.period), moment), type="TIMESTAMP")
-    return found
-
-
 class _Writer:
     """Collects the relations of one statement, in order."""
 
-    def __init__(self, program: Program, source: Source) -> None:
-        self.program, self.source = program, source
+    def __init__(self, program: Program, sources: Sources) -> None:
+        self.program, self.sources = program, sources
         self.query: Query = program.query
         self.known = self.query.known_keys
         self.relations: list[tuple[str, exp.Select, bool | None]] = []
         self.parameters: dict[str, Any] = {}
-        self.owners = list(source.owners)
+        self.rows = rows(self.query.rows, sources)
+        self.owners = list(self.rows.owners)
         self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
         self.columns: dict[Expression, str] = {}
 
@@ -92,26 +64,18 @@ class _Writer:
 
     def _read(self) -> None:
         """`read`: the rows that count, with owner, keys, arguments and conditions."""
-        source, chosen = self.source, []
-        for name, piece in source.owners.items():
+        below, chosen = self.rows, []
+        for name, piece in below.owners.items():
             chosen.append(exp.alias_(normal(piece).sql, name))
         for i, key in enumerate(self.query.keys):
-            chosen.append(exp.alias_(normal(emit(key.expression, source.columns)).sql, f"k{i}"))
+            chosen.append(exp.alias_(normal(emit(key.expression, below.columns)).sql, f"k{i}"))
         self.types: dict[Expression, str] = {}
         for i, expression in enumerate(self._needed()):
-            piece = emit(expression, source.columns)
+            piece = emit(expression, below.columns)
             self.columns[expression], self.types[expression] = f"a{i}", piece.type
             chosen.append(exp.alias_(piece.sql, f"a{i}"))
-        conditions = []
-        if isinstance(self.query.rows, Filter):
-            conditions.append(emit(self.query.rows.condition, source.columns).sql)
-        for piece in source.owners.values():
-            # The same expression as the owner itself: a key that is no value belongs to nobody and must not be kept.
-            owner = exp.Paren(this=normal(piece).sql)
-            conditions.append(exp.Paren(this=exp.Not(this=exp.Is(this=owner, expression=exp.null()))))
-        conditions += [present(piece) for piece in source.required]
-        select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(source.relation)
-        self.add("read", select.where(both(conditions)) if conditions else select)
+        select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(below.relation)
+        self.add("read", select.where(both(list(below.conditions))) if below.conditions else select)
 
     def _keep(self) -> None:
         """`kept`: rows with a public key (or any, where unknown), with the number or values of their group."""
@@ -120,7 +84,7 @@ class _Writer:
         for i, key in enumerate(self.query.keys):
             if key.values is None:
                 continue
-            kind = normal(emit(key.expression, self.source.columns)).type
+            kind = normal(emit(key.expression, self.rows.columns)).type
             listed, places, nulls = public_key(key.values, kind)
             self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
             unnested = [
@@ -144,7 +108,8 @@ class _Writer:
                 joined = joined.select(exp.alias_(value, f"x{i}"), copy=False)
         # Weights look at the rows a second time; reading and matching them again would cost more than keeping them.
         again = any(measure.vector.bits for measure in self.program.measures)
-        self.add("kept", joined, self.source.once or again)
+        once = any(source.once for source in self.sources.values())
+        self.add("kept", joined, once or again)
 
     def _piece(self, expression: Expression) -> Piece:
         return Piece(sql=column(self.columns[expression]), type=self.types[expression])
@@ -234,7 +199,9 @@ class _Writer:
     def _votes(self) -> list[exp.Select]:
         if self.program.selection is None:
             return []
-        hashed = self.groups[1:] if self.source.worlds else self.groups
+        # The world is the first key; it takes no part in which keys a unit keeps.
+        worlds = any(source.world is not None for source in self.sources.values())
+        hashed = self.groups[1:] if worlds else self.groups
         for name, relation, once in votes.relations(self.program.selection, self.owners, self.groups, hashed):
             self.add(name, relation, once)
         select = exp.select(*(column(name) for name in self.groups)).from_("votes")
@@ -271,8 +238,8 @@ class _Writer:
         return final
 
 
-def statement(program: Program, source: Source) -> Statement:
+def statement(program: Program, sources: Sources) -> Statement:
     """The one statement that computes all measures of a program."""
     if not program.measures:
         raise QueryError("the question has nothing to measure", where="engine")
-    return _Writer(program, source).write()
+    return _Writer(program, sources).write()

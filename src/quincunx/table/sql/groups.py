@@ -8,13 +8,13 @@ from typing import Final, Literal
 
 from sqlglot import exp
 
-from quincunx.table.expression import NUMBERS, Column, Expression, GroupKey, Measured
+from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured
 from quincunx.table.operators import apply, cast
 from quincunx.table.plan import Aggregate, Key
+from quincunx.table.sql.names import Given, Rows
 from quincunx.table.sql.relation import AGGREGATES, Reading
 from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import condition, translate
-from quincunx.table.sql.scope import Given, Rows
 from quincunx.table.typing.facts import WORDS
 
 _KINDS: Final[dict[type[exp.Expr], Literal["sum", "mean"]]] = {exp.Sum: "sum", exp.Avg: "mean"}
@@ -65,8 +65,7 @@ class Groups:
         written = translate(node, self._columns, self.reading.text)
         for index, key in enumerate(self.keys):
             if key.expression == written:
-                facts = {each: getattr(written, each) for each in ("type", "nullable", "low", "high", "step")}
-                return GroupKey(index=index, **facts)
+                return GroupKey(index=index, **written.facts)
         return None
 
     def _resolves(self, node: exp.Expr, given: Given | None = None) -> bool:
@@ -132,7 +131,8 @@ class Groups:
         if len(node.expressions) != 1:
             raise text.refusal(node, "COUNT(DISTINCT …) takes one column", hint=f"Write COUNT(DISTINCT {unit.key}).")
         base = self.rows.base_of(self.reading.row(node.expressions[0], self.rows, where="an aggregate"))
-        if not isinstance(base, Column) or base.name.lower() != unit.key.lower():
+        owner = self.rows.relation.owner
+        if owner is None or base != owner.components[0].column:
             hint = f"Only people can be counted once: COUNT(DISTINCT {unit.key})."
             chosen = node.expressions[0].find(exp.If)
             if chosen is not None:

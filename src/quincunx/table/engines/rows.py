@@ -1,0 +1,98 @@
+"""A relation in SQL: what stands in FROM, its columns, its hidden owner, and what is true of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqlglot import exp
+
+from quincunx.errors import QueryError
+from quincunx.table.engines.emission import emit
+from quincunx.table.engines.keys import normal
+from quincunx.table.engines.lattice import present
+from quincunx.table.engines.piece import Piece, call, text
+from quincunx.table.expression import Slot
+from quincunx.table.relations import Filter, Owner, Relation, Scan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where the rows of one scan come from: a relation of SQL, its columns by name and as they are read.
+
+    unclipped: the same columns before bounds move values, by names in lower case; owners are made of them. once: the
+    relation may change while it is read (a file), so it must be read exactly once. world: replay tells datasets apart
+    that are asked together by this column, which is a part of every owner. required: what every row has, or it is no
+    row of the table.
+    """
+
+    relation: exp.Expression
+    names: tuple[str, ...]
+    columns: Mapping[str, Piece]
+    unclipped: Mapping[str, Piece]
+    once: bool = False
+    world: Piece | None = None
+    required: tuple[Piece, ...] = ()
+
+
+# The sources of a program, by the numbers of its scans.
+Sources = Mapping[int, Source]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A relation in SQL. owners: the hidden columns that say whose a row is, by their names in the statement."""
+
+    relation: exp.Expression
+    columns: Mapping[Slot, Piece]
+    owners: Mapping[str, Piece]
+    conditions: tuple[exp.Expression, ...]
+
+
+def rows(relation: Relation, sources: Sources) -> Rows:
+    """The relation over these sources."""
+    write = WRITERS.get(type(relation))
+    if write is None:
+        raise QueryError("the engine runs planned questions on its own tables", where="engine")
+    return write(relation, sources)
+
+
+def _scan(scan: Scan, sources: Sources) -> Rows:
+    source, owner = sources[scan.number], scan.owner
+    if owner is None:
+        raise QueryError("the engine runs questions on private tables", where="engine", got=scan.table.name)
+    columns = {
+        column.slot: source.columns[column.name.lower()] for column in scan.columns if column.name in source.names
+    }
+    owners = hidden(owner, source)
+    conditions = [_owned(piece) for piece in owners.values()]
+    conditions += [present(piece) for piece in source.required]
+    return Rows(relation=source.relation, columns=columns, owners=owners, conditions=tuple(conditions))
+
+
+def hidden(owner: Owner, source: Source) -> dict[str, Piece]:
+    """The owner of each row, read before anything moves its columns' values; replay adds the world of the row."""
+    found = {}
+    for place, component in enumerate(owner.components):
+        piece = source.unclipped[component.column.name.lower()]
+        if component.period is not None:
+            moment = piece.to("TIMESTAMP").sql
+            piece = Piece(sql=call("DATE_TRUNC", text(component.period), moment), type="TIMESTAMP")
+        found[f"o{place}"] = piece
+    # Where each row is one person nothing is weighted, so that no owner is asked for.
+    return found | ({"world": source.world} if found and source.world is not None else {})
+
+
+def _owned(piece: Piece) -> exp.Expression:
+    # The same expression as the owner itself: a key that is no value belongs to nobody and must not be kept.
+    owner = exp.Paren(this=normal(piece).sql)
+    return exp.Paren(this=exp.Not(this=exp.Is(this=owner, expression=exp.null())))
+
+
+def _filter(relation: Filter, sources: Sources) -> Rows:
+    below = rows(relation.source, sources)
+    return replace(below, conditions=(emit(relation.condition, below.columns).sql, *below.conditions))
+
+
+WRITERS: Final[Mapping[type[Relation], Callable[[Any, Sources], Rows]]] = {Scan: _scan, Filter: _filter}
