@@ -62,9 +62,7 @@ def _scan(scan: Scan, sources: Sources) -> Rows:
     source, owner = sources[scan.number], scan.owner
     if owner is None:
         raise QueryError("the engine runs questions on private tables", where="engine", got=scan.table.name)
-    columns = {
-        column.slot: source.columns[column.name.lower()] for column in scan.columns if column.name in source.names
-    }
+    columns = {Slot(name, scan.number): source.columns[name.lower()] for name in source.names}
     owners = hidden(owner, source)
     conditions = [_owned(piece) for piece in owners.values()]
     conditions += [present(piece) for piece in source.required]
