@@ -16,14 +16,17 @@ from quincunx.release import pricing
 from quincunx.release.pricing import Budgeted, price, price_batch, spend_for
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove
-from quincunx.table.expression import Value
-from quincunx.table.measure import Measure, Program, Selection, Statistic, Vector
-from quincunx.table.plan import Aggregate, Query
+from quincunx.table.aggregates.count import Count
+from quincunx.table.aggregates.mean import Mean
+from quincunx.table.expression import Column, Value
+from quincunx.table.measure import Measure, Program, Selection, Vector
+from quincunx.table.plan import Query
 from quincunx.table.relations import Scan
 from quincunx.table.schema import TableSchema
 
 VISITS = Scan(table=TableSchema(name="visits", columns=()), unit=AddRemove())
-QUERY = Query(rows=VISITS, keys=(), aggregates=(Aggregate(kind="count"),), outputs=())
+QUERY = Query(rows=VISITS, keys=(), aggregates=(Count(),), outputs=())
+AGE = Column(name="age", type="integer", low=Fraction(0), high=Fraction(110), step=Fraction(1))
 
 
 def measure(norm: int, sensitivity2: object, *, fraction: int = 10) -> Measure:
@@ -44,10 +47,14 @@ def measure(norm: int, sensitivity2: object, *, fraction: int = 10) -> Measure:
 
 def program(norm: int, *sensitivities: object, selection: Selection | None = None, mean: bool = False) -> Program:
     measures = tuple(measure(norm, sensitivity) for sensitivity in sensitivities)
-    exact = {"centre": Fraction(0), "resolution": Fraction(1), "low": None, "high": None}
-    plain = [Statistic(numerator=i, denominator=None, **exact) for i in range(len(measures))]
-    statistics = [Statistic(numerator=1, denominator=0, **exact)] if mean else plain
-    return Program(query=QUERY, measures=measures, statistics=tuple(statistics), selection=selection, biases=())
+    aggregates = (Mean(argument=AGE),) if mean else (Count(),) * len(measures)
+    return Program(
+        query=replace(QUERY, aggregates=aggregates),
+        measures=measures,
+        parts=((1, 0),) if mean else tuple((i,) for i in range(len(measures))),
+        selection=selection,
+        biases=(),
+    )
 
 
 def votes(norm: int, groups: int, *, people: int = 1, squared: int = 1, bits: int | None = None) -> Selection:
@@ -95,7 +102,7 @@ def test_a_distance_between_integers_is_whole() -> None:
     odd = Program(
         query=QUERY,
         measures=(measure(1, Fraction(1369, 100), fraction=0),),
-        statistics=one.statistics,
+        parts=one.parts,
         selection=None,
         biases=(),
     )

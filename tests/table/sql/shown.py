@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from quincunx.table.aggregates import Aggregate
 from quincunx.table.expression import Call, Column, Expression, GroupKey, Literal, Measured
-from quincunx.table.plan import Aggregate, Query
+from quincunx.table.plan import Query
 from quincunx.table.relations import Filter, Project, Relation, Scan
 
 

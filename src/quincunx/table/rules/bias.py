@@ -72,7 +72,7 @@ def _columns(draft: Draft) -> list[ColumnSchema]:
     """The columns that the question reads, in their table's order."""
     query = draft.query
     roots: list[Expression | None] = [key.expression for key in query.keys]
-    roots += [part for each in query.aggregates for part in (each.argument, each.where)]
+    roots += [part for each in query.aggregates for part in each.expressions]
     roots += [part for each in query.rows.walk() for part in each.expressions]
     used = {query.rows.declared(column) for root in roots if root for column in root.columns()}
     return [column for table in draft.tables for column in table.columns if column in used]

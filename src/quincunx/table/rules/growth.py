@@ -82,4 +82,4 @@ def _expressions(draft: Draft) -> Iterator[Expression]:
         yield from relation.expressions
     yield from (key.expression for key in query.keys)
     for aggregate in query.aggregates:
-        yield from (part for part in (aggregate.argument, aggregate.where) if part is not None)
+        yield from aggregate.expressions

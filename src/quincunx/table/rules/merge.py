@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from quincunx.errors import QueryError
-from quincunx.table.expression import Column, Expression
-from quincunx.table.plan import Aggregate
+from quincunx.table.aggregates import Aggregate
+from quincunx.table.expression import Column
 from quincunx.table.relations import Owner, Relation, is_true
 from quincunx.table.rules.draft import Draft
 
@@ -32,13 +32,11 @@ def merge(draft: Draft) -> Draft:
 
 
 def _based(aggregate: Aggregate, rows: Relation, owner: Owner) -> Aggregate:
-    argument, where = (_base(each, rows) for each in (aggregate.argument, aggregate.where))
+    found = aggregate.rewrite(rows.base)
+    if is_true(found.where):
+        found = replace(found, where=None)
     # A row in which a column of its owner is NULL is not read.
     owners = {component.column.slot for component in owner.components}
-    if aggregate.kind == "count" and isinstance(argument, Column) and argument.slot in owners:
-        argument = None
-    return replace(aggregate, argument=argument, where=None if is_true(where) else where)
-
-
-def _base(expression: Expression | None, rows: Relation) -> Expression | None:
-    return None if expression is None else rows.base(expression)
+    if found.counts and isinstance(found.argument, Column) and found.argument.slot in owners:
+        found = replace(found, argument=None)
+    return found
