@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import isqrt, sqrt
-from typing import Any, Final
+from math import isqrt
 
-from quincunx.numbers.text import amount, near
-from quincunx.release.pricing import Noise, Priced
-from quincunx.release.stored import law_name
+from quincunx.mechanisms import Mechanism
+from quincunx.numbers.text import amount
+from quincunx.release.pricing import Priced
 from quincunx.table.expression import Call, Column, Expression, Measured
 from quincunx.table.measure import Measure, Program
 from quincunx.table.operators import apply, cast
 
-# stored name → how it is called, its symbol, and its size in lattice units
-_LAWS: Final[Mapping[str, tuple[str, str, Callable[[Any], float]]]] = {
-    "discrete-laplace": ("discrete Laplace noise", "scale", lambda noise: float(noise.scale)),
-    "discrete-gaussian": ("discrete Gaussian noise", "σ", lambda noise: sqrt(noise.sigma2)),
-    "laplace": ("rounded Laplace noise", "scale", lambda noise: float(noise.scale)),
-    "gaussian": ("rounded Gaussian noise", "σ", lambda noise: sqrt(noise.sigma2)),
-}
 
-
-def noise_words(noise: Noise, measure: Measure) -> str:
-    """`discrete Gaussian noise, σ = 14.1`, in the data's unit."""
-    name, symbol, size = _LAWS[law_name(noise)]
-    return f"{name}, {symbol} = {near(size(noise) * float(measure.unit), 4)}"
-
-
-def noises(program: Program, noise: tuple[Noise, ...]) -> tuple[str, ...]:
-    """One sentence for each measure: its noise, and the outputs that it is in."""
+def noises(program: Program, mechanisms: Sequence[Mechanism]) -> tuple[str, ...]:
+    """One sentence for each measure: its mechanism, and the outputs that it is in."""
     return tuple(
-        f"{_shown(program, index)}: {noise_words(each, program.measures[index])}" for index, each in enumerate(noise)
+        f"{_shown(program, index)}: {mechanism.words(program.measures[index].unit)}"
+        for index, mechanism in enumerate(mechanisms)
     )
 
 
@@ -46,7 +32,7 @@ def measure_words(measure: Measure) -> str:
     else:
         low, high = ((end - measure.centre) * measure.step for end in (measure.low, measure.high))
         about = f", {amount(measure.centre * measure.step)} subtracted" if measure.centre else ""
-        what, unit = f"the sum of values from {amount(low)} to {amount(high)}{about}", "rows"
+        what, unit = f"the sum of {measure.of} from {amount(low)} to {amount(high)}{about}", "rows"
     if measure.where is not None:
         what += ", where FILTER is true"
     norm = {1: "ℓ1", 2: "ℓ2"}[measure.vector.norm]
@@ -98,13 +84,11 @@ def root_text(square: Fraction) -> str:
 
 
 def _shown(program: Program, measure: int) -> str:
-    """The outputs in which a measure is, and as which part of a mean; or where else it is used."""
+    """The outputs in which a measure is, and as which part of an aggregate; or where else it is used."""
     parts: dict[int, str] = {}
-    for index, statistic in enumerate(program.statistics):
-        if measure == statistic.denominator:
-            parts[index] = " (count)"
-        elif measure == statistic.numerator:
-            parts[index] = " (sum)" if statistic.denominator is not None else ""
+    for index, (aggregate, used) in enumerate(zip(program.query.aggregates, program.parts, strict=True)):
+        for role in (role for role, part in zip(aggregate.roles, used, strict=True) if part == measure):
+            parts[index] = f" ({role})" if role else ""
     names = [
         output.name + parts[node.index]
         for output in program.query.outputs
