@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Draw, Entry
 from quincunx.mechanisms.parameters import stated
-from quincunx.release.asking import norm_of
+from quincunx.release.dataset import norm_of
 from quincunx.release.pricing import Budgeted, Priced, price
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
