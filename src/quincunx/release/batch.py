@@ -26,7 +26,6 @@ from quincunx.release.reveal import FIRST, answer_of, lasting_notes, reveal_fact
 from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
 from quincunx.release.whole import check_folder
-from quincunx.spec.standard import Approximate
 from quincunx.table.measure import Program
 
 _ZERO: Final = Fraction(0)
@@ -181,7 +180,7 @@ def release(
 def _planned(dataset: Dataset, look: Look, entries: Sequence[ReleaseEntry]) -> _Planned:
     spends = _spends(dataset, entries)
     delta = sum((entry.delta for entry in entries), _ZERO)
-    if isinstance(dataset.standard, Approximate) and delta:
+    if dataset.standard.shares_delta and delta:
         return _as_one(dataset, look, entries, spends, delta)
     quotes = []
     for entry, spend in zip(entries, spends, strict=True):

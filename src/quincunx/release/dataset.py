@@ -16,8 +16,8 @@ from quincunx.release import invariants as facts
 from quincunx.release.identity import public_digest
 from quincunx.release.pricing import Budgeted
 from quincunx.release.witness import Witness
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec.standard import is_budgeted
+from quincunx.spec.unit import AddRemove, Replace, of_people
 from quincunx.table import sql as reader
 from quincunx.table.engines.evaluate import evaluate
 from quincunx.table.measure import Program
@@ -62,7 +62,7 @@ class Dataset:
         derive: whether keys that follow from declared facts are public, which they were not always.
         """
         query = reader.read(text, self.schema, evaluate, derive=derive)
-        return plan(query, self.schema, norm_of(self.standard) if norm is None else norm)
+        return plan(query, self.schema, self.standard.norm if norm is None else norm)
 
 
 def declared(
@@ -104,11 +104,6 @@ def declared(
     )
 
 
-def norm_of(standard: Budgeted) -> Literal[1, 2]:
-    """The norm of the noise: ℓ2 for zCDP, ℓ1 for pure and approximate privacy."""
-    return 2 if isinstance(standard, ZCDP) else 1
-
-
 def _confidence(given: object) -> Fraction:
     confidence = probability(given, "confidence")
     if not 0 < confidence < 1:
@@ -127,10 +122,10 @@ def _tables(tables: object) -> dict[str, Table]:
 
 
 def _check_blocks(unit: object, standard: object) -> None:
-    if not isinstance(unit, AddRemove | Replace):
+    if not of_people(unit):
         hint = 'Write unit.AddRemove(key="person_id") or unit.Replace(key="person_id"); there is no default.'
         raise SpecificationError("expected a unit of protection", where="unit", got=kind_of(unit), hint=hint)
-    if not isinstance(standard, Pure | Approximate | ZCDP):
+    if not is_budgeted(standard):
         hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9").'
         raise SpecificationError(
             "no budget is kept in this standard", where="standard", got=kind_of(standard), hint=hint

@@ -23,7 +23,6 @@ from quincunx.release.identity import asked, fact
 from quincunx.release.pricing import Budgeted, Priced, price, spend_for
 from quincunx.release.reach import check_reach
 from quincunx.release.words import noises
-from quincunx.spec.standard import Approximate
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
 
@@ -80,7 +79,7 @@ def quoted(dataset: Dataset, look: Look, text: str, price: Price) -> Quote:
     before = _selected_before(dataset, look, text, price, program)
     if before is not None:
         return before
-    if isinstance(standard, Approximate) and price.delta is not None and program.selection is None:
+    if standard.shares_delta and price.delta is not None and program.selection is None:
         other = dataset.program(text, 2)
     wanted, used = spend_of(program, dataset, price, other), price.used
     kept = settled(dataset.registration, look, wanted, used, share=price.share)
