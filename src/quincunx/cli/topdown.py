@@ -14,7 +14,7 @@ from quincunx.errors import ParameterError
 from quincunx.numbers.text import stated
 
 if TYPE_CHECKING:
-    from quincunx.invariant.topdown import Pair, Release, TopDown
+    from quincunx.invariant.topdown import Pair, PairRelease, Release, TopDown
 
 
 @reports_errors
@@ -34,7 +34,7 @@ def topdown(
     goes on for nothing. Where the budget does not cover the release nothing is spent.
     """
     from quincunx.invariant.topdown import Pair, PairRelease
-    from quincunx.invariant.topdown.plan import read_plan
+    from quincunx.invariant.topdown.pair import opened
     from quincunx.invariant.topdown.write import budget_rows, specification, summary, write
     from quincunx.release.whole import check_folder
 
@@ -42,11 +42,8 @@ def topdown(
         raise ParameterError("the folder is missing", where="--out", hint="Write --out DIR, or --dry-run.")
     if reruns < 0 or reruns == 1:
         raise ParameterError("give two reruns or more", where="--reruns", got=str(reruns))
-    planned = read_plan(plan)
+    planned = opened(plan)
     halves = planned.halves if isinstance(planned, Pair) else (planned,)
-    if reruns and isinstance(planned, Pair):
-        hint = "Its estimates have exact intervals; leave --reruns out."
-        raise ParameterError("a release of two tables is not run again", where="--reruns", got=str(reruns), hint=hint)
     if dry_run or out is None:
         if as_json:
             lines = [{"table": half.universe, **row} for half in halves for row in budget_rows(half)]
@@ -64,7 +61,7 @@ def topdown(
         files = write(release, folder)
         made = (release.people, release.households) if isinstance(release, PairRelease) else (release,)
         stage("running again on what was published")
-        spreads = _rerun(made[0], reruns, folder) if reruns else []
+        spreads = _rerun(release, reruns, folder) if reruns else []
     charged = sum((each.measured.charged for each in made), Fraction(0))
     if report:
         _tell(made)
@@ -80,8 +77,9 @@ def topdown(
         typer.echo(f"people agree with the sizes of households in all but {release.broken:,} of {places} places")
     typer.echo(f"charged {stated('ρ', charged)}")
     for spread in spreads:
+        table = f"{spread['table']}, " if "table" in spread else ""
         typer.echo(
-            f"reruns: {spread['level']}, {spread['query']}: mean half-width {spread['half']:.4g}, covers "
+            f"reruns: {table}{spread['level']}, {spread['query']}: mean half-width {spread['half']:.4g}, covers "
             f"{spread['covered']:.3f} of reruns; approximate"
         )
     if made[0].measured.injected:
@@ -133,14 +131,20 @@ def _say_if_new(planned: TopDown) -> None:
         typer.echo(f"A new ledger, which gives {planned.dataset} {stated('ρ', planned.rho)} in all.", err=True)
 
 
-def _rerun(release: Release, count: int, folder: Path) -> list[dict[str, object]]:
+def _rerun(release: Release | PairRelease, count: int, folder: Path) -> list[dict[str, object]]:
     from quincunx.invariant.topdown.rerun import rerun
     from quincunx.invariant.topdown.write import write_intervals
 
     spreads = rerun(release, count)
     write_intervals(release, spreads, folder)
     return [
-        {"level": each.level, "query": each.query, "half": float(each.half.mean()), "covered": each.covered}
+        {
+            **({"table": each.table} if each.table else {}),
+            "level": each.level,
+            "query": each.query,
+            "half": float(each.half.mean()),
+            "covered": each.covered,
+        }
         for each in spreads
     ]
 
