@@ -441,7 +441,7 @@ def test_adaptive_needs_a_mechanism_for_every_output() -> None:
     one = tables.response()
     with pytest.raises(MatrixError, match=r"then\(1\): no mechanism follows an output; got nothing"):
         adaptive(one, {0: one})
-    with pytest.raises(MatrixError, match="got a text"):
+    with pytest.raises(MatrixError, match="got str"):
         adaptive(one, lambda _: "next")
 
 
