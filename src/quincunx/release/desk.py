@@ -27,8 +27,8 @@ from quincunx.release.words import noises
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table import sql as reader
+from quincunx.table.engines import evaluate
 from quincunx.table.engines.duckdb import DuckDB
-from quincunx.table.engines.evaluate import evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema

@@ -135,7 +135,9 @@ class Program:
     """A question, planned: what the engine computes and what each number means. No private row was read.
 
     statistics: one for each of the query's aggregates. biases: sentences, from the plan alone, on what the bounded
-    statistic may lack ("people with more than 20 rows are weighted down").
+    statistic may lack ("people with more than 20 rows are weighted down"). worlds: the first key tells datasets apart
+    that are asked together (neighbour replay), each by itself: it belongs to the owner of a row too, and takes no part
+    in which keys an owner keeps.
     """
 
     query: Query
@@ -143,6 +145,7 @@ class Program:
     statistics: tuple[Statistic, ...]
     selection: Selection | None
     biases: tuple[str, ...]
+    worlds: bool = False
 
 
 def columns_read(program: Program) -> frozenset[str]:

@@ -6,6 +6,8 @@ A statement that changes may change what is measured: the file is looked at, lin
 from __future__ import annotations
 
 import hashlib
+import itertools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -63,25 +65,27 @@ OPERATORS: Final = (
 def statements() -> dict[str, str]:
     """A title for each statement, and the statement."""
     found: dict[str, str] = {}
-    for unit, text in [
-        *((AddRemove(key="person"), text) for text in (*worlds.QUESTIONS, *worlds.UNKNOWN)),
-        *((unit, worlds.QUESTIONS[2]) for unit in UNITS.values()),
-        (UNITS["weeks"], worlds.UNKNOWN[0]),
-    ]:
+    for unit, texts in (
+        (AddRemove(key="person"), (*worlds.QUESTIONS, *worlds.UNKNOWN)),
+        *((unit, worlds.QUESTIONS[2:3]) for unit in UNITS.values()),
+        (UNITS["weeks"], worlds.UNKNOWN[:1]),
+    ):
         engine, declared = worlds.world([], unit, LIMITS)
         with engine:
-            for norm in NORMS:
+            for text, norm in itertools.product(texts, NORMS):
                 program = worlds.planned(text, declared, norm)
                 found[f"{text}, {unit.words()}, norm {norm}"] = engine.sql(program)
     return {**found, **_scans(), **_operators()}
 
 
-def asked(source: Any, columns: Any, text: str) -> str:
-    """The statement of a question about a relation."""
+def asked(source: Any, columns: Any, questions: Mapping[str, str]) -> dict[str, str]:
+    """The statements of questions about a relation, by their titles."""
     tables = {"t": Table(source, limits={"rows": 1}, columns=columns)}
     declared = schema(tables, AddRemove(key="p"))
     with DuckDB(tables, declared) as engine:
-        return engine.sql(plan(read(text, declared, evaluate), declared, 1))
+        return {
+            title: engine.sql(plan(read(text, declared, evaluate), declared, 1)) for title, text in questions.items()
+        }
 
 
 def _scans() -> dict[str, str]:
@@ -95,20 +99,19 @@ def _scans() -> dict[str, str]:
     with duckdb.connect() as connection:
         source = connection.sql(f"SELECT 1 AS p, {', '.join(fields)}")
         counted = ", ".join(f"COUNT(c{i}) AS n{i}" for i in range(len(STORED)))
-        return {
-            title: asked(source, declared, f"SELECT {counted} FROM t")
-            for title, declared in (("every type", columns), ("every type, with bounds", clipped))
-        }
+        question = f"SELECT {counted} FROM t"
+        plain = asked(source, columns, {"every type": question})
+        return {**plain, **asked(source, clipped, {"every type, with bounds": question})}
 
 
 def _operators() -> dict[str, str]:
     with duckdb.connect() as connection:
         source = connection.sql(
-            "SELECT 1 AS p, 1::BIGINT AS i, 1::INTEGER AS j, 1::HUGEINT AS w, 0.5::DOUBLE AS d, 0.5::DECIMAL(9,2) AS e, "
-            "'a' AS s, true AS b, TIMESTAMP '2020-01-01' AS t"
+            "SELECT 1 AS p, 1::BIGINT AS i, 1::INTEGER AS j, 1::HUGEINT AS w, 0.5::DOUBLE AS d, "
+            "0.5::DECIMAL(9,2) AS e, 'a' AS s, true AS b, TIMESTAMP '2020-01-01' AS t"
         )
         columns = {"j": {"bounds": (0, 100)}}
-        return {each: asked(source, columns, f"SELECT COUNT(*) AS n FROM t WHERE {each}") for each in OPERATORS}
+        return asked(source, columns, {each: f"SELECT COUNT(*) AS n FROM t WHERE {each}" for each in OPERATORS})
 
 
 def text() -> str:

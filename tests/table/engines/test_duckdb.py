@@ -21,7 +21,7 @@ import pytest
 from quincunx.errors import QueryError, UnavailableError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, Result, evaluate
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.keys import public_key, python_value
 from quincunx.table.engines.piece import common, constant, decimal_text
 from quincunx.table.plan import Aggregate, Project, Query, Scan
