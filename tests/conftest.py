@@ -1,17 +1,19 @@
 """What every test may use: a repeatable stream named after the test, and the three sizes of a run.
 
 Without an option a run is what a newcomer can afford. `--ci` adds what is marked `ci` and uses larger counts where a
-test asks for them; `--full` uses the largest.
+test asks for them; `--full` uses the largest. `--report FILE` writes counts and times of the run (report.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from quincunx.noise.testing import KeyedBits, key_of, keyed
+from tests.report import Report, Times
 
 # A test that can flake is a defect: no clock, no memory of earlier runs, the same examples every time.
 settings.register_profile("house", derandomize=True, deadline=None, database=None)
@@ -21,10 +23,15 @@ settings.load_profile("house")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--ci", action="store_true", help="also what is marked `ci`, and the counts of CI")
     parser.addoption("--full", action="store_true", help="all that --ci runs, with the largest counts")
+    parser.addoption("--report", metavar="FILE", help="write counts and processor times of the run as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: too long for a newcomer's run; runs with --ci or --full")
+    if (path := config.getoption("--report")) is not None:
+        config.pluginmanager.register(Times())
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(Report(Path(path).resolve()))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

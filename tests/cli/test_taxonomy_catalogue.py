@@ -43,7 +43,7 @@ def test_search_and_nothing_found() -> None:
 
 def test_convert_prints_the_way_and_its_conditions() -> None:
     text = run("convert", "pure", "zcdp", "--set", "epsilon=1")
-    assert text.startswith("zCoDP with ρ = 0.462118, ξ = 0")
+    assert text.startswith("zCoDP with ρ ≤ 0.462118, ξ = 0")
     assert "DP → zCoDP" in text
     text = run("convert", "InfPr", "ADP", "--set", "epsilon=ln(2)", "--set", "delta=1e-6")
     assert "if every prior gives every dataset a positive probability" in text

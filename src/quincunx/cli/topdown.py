@@ -15,7 +15,7 @@ from quincunx.errors import ParameterError
 from quincunx.numbers.text import stated
 
 if TYPE_CHECKING:
-    from quincunx.invariant.topdown import Pair, Release, TopDown
+    from quincunx.invariant.topdown import Pair, PairRelease, Release, TopDown
 
 
 @reports_errors
@@ -35,7 +35,7 @@ def topdown(
     goes on for nothing. Where the budget does not cover the release nothing is spent.
     """
     from quincunx.invariant.topdown import Pair, PairRelease
-    from quincunx.invariant.topdown.plan import read_plan
+    from quincunx.invariant.topdown.pair import opened
     from quincunx.invariant.topdown.write import budget_rows, specification, summary, write
     from quincunx.release.whole import check_folder
 
@@ -43,11 +43,8 @@ def topdown(
         raise ParameterError("the folder is missing", where="--out", hint="Write --out DIR, or --dry-run.")
     if reruns < 0 or reruns == 1:
         raise ParameterError("give two reruns or more", where="--reruns", got=str(reruns))
-    planned = read_plan(plan)
+    planned = opened(plan)
     halves = planned.halves if isinstance(planned, Pair) else (planned,)
-    if reruns and isinstance(planned, Pair):
-        hint = "Its estimates have exact intervals; leave --reruns out."
-        raise ParameterError("a release of two tables is not run again", where="--reruns", got=str(reruns), hint=hint)
     if dry_run or out is None:
         if as_json:
             lines = [{"table": half.universe, **row} for half in halves for row in budget_rows(half)]
@@ -62,7 +59,7 @@ def topdown(
     files = write(release, folder)
     made = (release.people, release.households) if isinstance(release, PairRelease) else (release,)
     charged = sum((each.measured.charged for each in made), Fraction(0))
-    spreads = _rerun(made[0], reruns, folder) if reruns else []
+    spreads = _rerun(release, reruns, folder) if reruns else []
     if report:
         _tell(made)
     if as_json:
@@ -77,8 +74,9 @@ def topdown(
         typer.echo(f"people agree with the sizes of households in all but {release.broken:,} of {places} places")
     typer.echo(f"charged {stated('ρ', charged)}")
     for spread in spreads:
+        table = f"{spread['table']}, " if "table" in spread else ""
         typer.echo(
-            f"reruns: {spread['level']}, {spread['query']}: mean half-width {spread['half']:.4g}, covers "
+            f"reruns: {table}{spread['level']}, {spread['query']}: mean half-width {spread['half']:.4g}, covers "
             f"{spread['covered']:.3f} of reruns; approximate"
         )
     if made[0].measured.injected:
@@ -142,14 +140,20 @@ def _progress() -> Callable[[str, int, int], None]:
     return told
 
 
-def _rerun(release: Release, count: int, folder: Path) -> list[dict[str, object]]:
+def _rerun(release: Release | PairRelease, count: int, folder: Path) -> list[dict[str, object]]:
     from quincunx.invariant.topdown.rerun import rerun
     from quincunx.invariant.topdown.write import write_intervals
 
     spreads = rerun(release, count)
     write_intervals(release, spreads, folder)
     return [
-        {"level": each.level, "query": each.query, "half": float(each.half.mean()), "covered": each.covered}
+        {
+            **({"table": each.table} if each.table else {}),
+            "level": each.level,
+            "query": each.query,
+            "half": float(each.half.mean()),
+            "covered": each.covered,
+        }
         for each in spreads
     ]
 

@@ -191,7 +191,7 @@ def _noise(measure: Measure, share: Fraction, *, rounded: bool = False) -> Noise
 def _selector(selection: Selection, standard: Budgeted, share: Fraction, delta: Fraction) -> Selector:
     if selection.groups == 1 and selection.people == 1:
         uses = 2 if _moves(selection) else 1
-        epsilon = share / uses if not isinstance(standard, ZCDP) else _pure_within(share / uses)
+        epsilon = share / uses if standard.symbol == "ε" else _pure_within(share / uses)
         return PartitionSelection(epsilon=epsilon, delta=delta / uses)
     squared = selection.sensitivity2 * 4**selection.bits
     noise: DiscreteLaplace | DiscreteGaussian
@@ -229,7 +229,7 @@ def _pure_within(rho: Fraction) -> Fraction:
 
 def _stated_delta(program: Program, standard: Budgeted, delta: object) -> Fraction:
     share = positive(delta, "delta") if delta else Fraction(0)
-    allowed = Fraction(0) if isinstance(standard, Pure) else standard.delta
+    allowed = standard.delta_budget
     if program.selection is None:
         if share:
             hint = "Leave delta out: the groups of this question are public, and its noise is private without."

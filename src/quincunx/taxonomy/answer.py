@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from quincunx.numbers import Exact
+from quincunx.numbers import Exact, text
 from quincunx.taxonomy.value import Value
 
 # number: one; several: one for each name; front: rows of which none is better; vector and matrix: one for each entry;
@@ -29,7 +29,7 @@ class Witness:
         if self.words:
             return self.words
         event = "{" + ", ".join(str(output) for output in self.event) + "}"
-        p, q = (_short(x) for x in self.probability)
+        p, q = (text.amount(x) for x in self.probability)
         return f"{event} has probability {p} given {self.first} and {q} given {self.second}"
 
     def to_json(self) -> dict[str, object]:
@@ -84,11 +84,11 @@ class Answer:
             return "holds" if self.holds else "fails"
         if self.shape in ("front", "polygon"):
             shown = [self.rows[i] for i in sorted({0, len(self.rows) // 2, len(self.rows) - 1})] if self.rows else []
-            points = "; ".join(", ".join(f"{n} = {v}" for n, v in zip(self.names, row, strict=True)) for row in shown)
+            points = "; ".join(", ".join(v.stated(n) for n, v in zip(self.names, row, strict=True)) for row in shown)
             return f"{len(self.rows)} points: {points}"
         if self.shape in ("vector", "matrix"):
-            return f"largest {self.symbol} = {self.value}, of {len(self.entries)}"
-        return ", ".join(f"{name} = {value}" for name, value in self.values.items())
+            return f"largest {self.value.stated(self.symbol)}, of {len(self.entries)}"
+        return ", ".join(value.stated(name) for name, value in self.values.items())
 
     def to_json(self) -> dict[str, object]:
         """Everything, for programs."""
@@ -104,11 +104,6 @@ class Answer:
         if self.witness is not None:
             data["witness"] = self.witness.to_json()
         return {**data, **({"note": self.note} if self.note else {})}
-
-
-def _short(x: Fraction) -> str:
-    text = str(x)
-    return text if len(text) <= 20 else f"about {x.numerator / x.denominator:.6g}"
 
 
 def named(key: Hashable) -> str:

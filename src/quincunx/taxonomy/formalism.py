@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias, cast
 
 from quincunx.errors import SpecificationError
+from quincunx.numbers.text import amount
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Case, Law
@@ -97,12 +98,8 @@ def beliefs(
 
 def _spoken(row: tuple[str, str, str, Fraction, Fraction, Fraction]) -> Witness:
     prior, fact, output, before, after, _ = row
-    words = f"under {prior}, the belief in {fact} goes from {_show(before)} to {_show(after)} on seeing {output}"
+    words = f"under {prior}, the belief in {fact} goes from {amount(before)} to {amount(after)} on seeing {output}"
     return Witness(first=prior, second=fact, event=(output,), probability=(before, after), words=words)
-
-
-def _show(x: Fraction) -> str:
-    return str(x) if len(str(x)) <= 15 else f"about {float(x):.6g}"
 
 
 class _Beliefs(Formalism):

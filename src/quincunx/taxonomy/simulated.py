@@ -9,6 +9,7 @@ from operator import mul
 from typing import Final, TypeAlias
 
 from quincunx.errors import WorldError
+from quincunx.numbers.text import amount
 from quincunx.spec.curve import whole
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
@@ -162,13 +163,9 @@ def _answer(found: Found, comparisons: Sequence[object], said: str) -> Answer:
     exact = found.upper is not None and found.upper == found.lower
     high = INFINITE if found.upper is None else Value.log(found.upper)
     value = high if exact else Value(bounds=(low, high.bounds[1]))
-    words = (
-        ""
-        if found.upper is None
-        else f"a simulator with factor about {float(found.upper):.6g} is known, and none below"
-    )
+    words = "" if found.upper is None else f"a simulator with factor {amount(found.upper)} is known, and none below"
     if found.upper is not None:
-        words += f" about {float(found.lower):.6g} exists"
+        words += f" {amount(found.lower)} exists"
     witness = Witness(
         first=said, second="", event=(), probability=(_ZERO, _ZERO), words=words or "no simulator is close"
     )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Final
 
-from quincunx.numbers import Ball, Exact, Log, ball, float_above, float_below, precision
+from quincunx.numbers import Ball, Exact, Log, ball, float_above, float_below, precision, text
 from quincunx.spec.order import at_most, scaled
 
 _BITS: Final = 256
@@ -72,16 +72,28 @@ class Value:
         return self.bounds[1]
 
     def __str__(self) -> str:
+        if self.exact is not None:
+            return text.amount(self.exact)
         low, high = self.bounds
         if self.infinite:
             return "∞"
-        if isinstance(self.exact, Fraction):
-            text = str(self.exact)
-            return text if len(text) <= 12 else f"{high:.6g}"
+        return f"about {text.near(high)}" if self.narrow else f"{text.below(low)} to {text.above(high)}"
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the digits that are written are the same at both ends."""
+        return self.bounds[1] <= self.bounds[0] * (1 + 1e-5) + 1e-300
+
+    def stated(self, symbol: str) -> str:
+        """With its symbol: "ε = ln(3) (about 1.09861)", "ρ ≈ 0.341", "ε = ∞", "ε between 0.1 and 0.25"."""
         if self.exact is not None:
-            text = str(self.exact)
-            return f"{text} = {high:.6g}" if len(text) <= 16 else f"{high:.6g}"
-        return f"{high:.6g}" if high <= low * (1 + 1e-5) + 1e-300 else f"{low:.6g} to {high:.6g}"
+            return text.stated(symbol, self.exact)
+        low, high = self.bounds
+        if self.infinite:
+            return f"{symbol} = ∞"
+        if self.narrow:
+            return f"{symbol} ≈ {text.near(high)}"
+        return f"{symbol} between {text.below(low)} and {text.above(high)}"
 
     def to_json(self) -> dict[str, object]:
         """The bounds, and the exact number as text where it is known."""

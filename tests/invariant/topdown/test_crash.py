@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from quincunx.invariant.topdown import TopDown
+from quincunx.invariant.topdown.pair import opened
+from quincunx.invariant.topdown.write import write
 from quincunx.ledger import Ledger
+from quincunx.release.whole import check_folder
 from tests.invariant.topdown import homes
 from tests.invariant.topdown.plans import write_plan
 
@@ -23,7 +26,7 @@ from pathlib import Path
 import quincunx.invariant.topdown.keep as keeping
 import quincunx.invariant.topdown.topdown as room
 import quincunx.invariant.topdown.write as files
-from quincunx.invariant.topdown.plan import read_plan
+from quincunx.invariant.topdown.pair import opened
 from quincunx.ledger import Ledger
 from quincunx.release.whole import check_folder
 
@@ -49,7 +52,7 @@ Ledger.store = watched(Ledger.store)
 keeping.draw = watched(keeping.draw)
 room.solve = watched(room.solve)
 os.replace = watched(os.replace)
-planned = read_plan(plan)
+planned = opened(plan)
 check_folder(out)
 files.write(planned.run(), out)
 print(seen)
@@ -59,6 +62,12 @@ print(seen)
 def child(plan: Path, out: Path, stop: int, after: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", CHILD, str(plan), str(out), str(stop), after]
     return subprocess.run(command, capture_output=True, text=True)
+
+
+def again(plan: Path, out: Path) -> None:
+    """The next run, as the command does it."""
+    check_folder(out)
+    write(opened(plan).run(), out)
 
 
 def stored(ledger: Path) -> dict[str, str]:
@@ -77,7 +86,8 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
     assert steps >= 15
     points = [(step, side) for step in range(1, steps + 1) for side in ("before", "after")]
     left = 0
-    for step, side in points[::2] if ci else [*points[1::13], (steps, "before")]:
+    # One draw that was not kept yet, one file that was half made; all the others in CI.
+    for step, side in points[::2] if ci else [points[len(points) // 2], (steps, "before")]:
         folder = tmp_path / f"{step}-{side}"
         plan = write_plan(folder, ledger="ledger.db")
         killed = child(plan, folder / "out", step, side)
@@ -89,8 +99,7 @@ def test_a_kill_at_any_step_costs_nothing_and_draws_nothing_twice(tmp_path: Path
         for name in names & {"summary.json", "specification.json"}:
             json.loads((folder / "out" / name).read_text(encoding="utf-8"))
         left += len(list((folder / "out").glob(".*")))
-        done = child(plan, folder / "out", 0, "after")
-        assert done.returncode == 0, done.stderr
+        again(plan, folder / "out")
         # What the killed run left half made is gone.
         assert not list((folder / "out").glob(".*"))
         after = stored(folder / "ledger.db")
@@ -111,8 +120,7 @@ def test_a_kill_between_two_tables_costs_nothing_and_draws_nothing_twice(tmp_pat
         killed = child(plan, folder / "out", step, "after")
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         before = stored(folder / "ledger.db")
-        done = child(plan, folder / "out", 0, "after")
-        assert done.returncode == 0, done.stderr
+        again(plan, folder / "out")
         assert before.items() <= stored(folder / "ledger.db").items()
         assert len(list((folder / "out").iterdir())) == 9
         with Ledger.open(folder / "ledger.db") as ledger:

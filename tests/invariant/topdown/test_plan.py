@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from fractions import Fraction
@@ -112,6 +113,41 @@ def test_bound_files(tmp_path: Path) -> None:
         TopDown.open(path)
     with pytest.raises(ParameterError, match="say where the bound comes from"):
         TopDown.open(write_plan(tmp_path, more=BOUNDS.format("somewhere")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("block,age,low\nn1,old,3\nn1,old,2\n", r"listed twice.*b.csv:3|b.csv:3.*listed twice"),
+        # A line that says nothing is still a line.
+        ("block,age,low\nn1,old,\nn1,old,2\n", "listed twice"),
+        ("block,age,low,low\nn1,old,3,2\n", "two columns have one name"),
+        ("block,age,n,low\nn1,old,3,2\n", "given twice"),
+        ("block,age,low\nn1,old\n", "another number of fields"),
+        ("block,age,low\nn1,old,3,4\n", "another number of fields"),
+        ("block,ages,low\n", "columns are missing"),
+        ("", "columns are missing"),
+    ],
+)
+def test_files_of_bounds_that_say_two_things_or_none_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = write_plan(tmp_path, ledger="ledger.db", more=BOUNDS.format("public"))
+    (tmp_path / "b.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        TopDown.open(path)
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_the_digest_is_that_of_the_bytes_that_were_read(tmp_path: Path) -> None:
+    """A file that changes or goes after the plan was opened neither ends the run nor lends its name to other bytes."""
+    path = write_plan(tmp_path, more=BOUNDS.format("public"))
+    content = "\ufeffblock,age,low\nn1,old,3\n".encode()
+    (tmp_path / "b.csv").write_bytes(content)
+    planned = TopDown.open(path)
+    (tmp_path / "b.csv").unlink()
+    with keyed(key_of("digest")):
+        write(planned.run(), tmp_path)
+    told = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert told["bounds"][0]["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 def test_what_is_read_from_the_confidential_file_is_in_the_scope(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from quincunx.invariant.topdown.estimate import downward, upward
 from quincunx.invariant.topdown.measure import evidence, levels_of
-from quincunx.invariant.topdown.write import half_width
+from quincunx.invariant.topdown.published import half_width
 from quincunx.noise.testing import key_of, keyed
 from tests.invariant.topdown.rhode_island import LEVELS, planned
 from tests.real import real_data

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import math
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
@@ -59,45 +60,70 @@ def words(bound: Bound) -> str:
     return f"bounds on {bound.query} in each {bound.level}, as read from the confidential file{zero}"
 
 
-def digest(bound: Bound) -> str:
-    """SHA-256 of the file."""
-    return hashlib.sha256(bound.file.read_bytes()).hexdigest()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A bound as arrays, and the SHA-256 of the bytes that it was read from."""
+
+    limit: Limit
+    digest: str
 
 
-def read(bound: Bound, schema: Schema, geography: Geography) -> Limit:
-    """The bound as arrays. A place or a value that is not known is an error: the file is no person's row."""
+def read(bound: Bound, schema: Schema, geography: Geography) -> Read:
+    """The bound as arrays. A place or a value that is not known, or that is listed twice, is an error: the file is no
+    person's row."""
     query, level = schema.query(bound.query, "bounds.query"), geography.level(bound.level, "bounds.level")
     low = np.zeros((geography.nodes(level), query.cells))
     high = np.full(low.shape, math.inf)
-    listed = np.zeros(low.shape, dtype=np.bool_)
+    seen, listed = np.zeros(low.shape, dtype=np.bool_), np.zeros(low.shape, dtype=np.bool_)
     places = {code: place for place, code in enumerate(geography.codes[level])}
     parts = [part for part in query.parts if part is not None]
     labels = {label: cell for cell, label in enumerate(schema.labels(query))}
-    try:
-        with bound.file.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError("a file of bounds cannot be read", where=str(bound.file), got=cause(error)) from None
     where = bound.file.name
+    content, header, rows = _lines(bound.file)
     needed = {geography.column, *parts}
-    header = set(rows[0]) if rows else needed | {"n"}
     wanted = [side for side in _SIDES if bound.side in ("both", side)]
-    if not needed <= header or not header & {*wanted, "n"}:
+    if not needed <= set(header) or not set(header) & {*wanted, "n"}:
         hint = f"It needs {', '.join(sorted(needed))} and {', '.join(wanted)} or n."
-        raise DataError("columns are missing", where=where, got=", ".join(map(str, header))[:100], hint=hint)
-    for number, row in enumerate(rows, start=2):
+        raise DataError("columns are missing", where=where, got=", ".join(header)[:100], hint=hint)
+    if "n" in header and set(header) & set(wanted):
+        hint = f"n stands for {' and '.join(wanted)}: keep one of them."
+        raise DataError("a bound is given twice", where=where, got=", ".join(header)[:100], hint=hint)
+    for number, row in rows:
         place = places.get(row[geography.column])
         cell = labels.get(", ".join(f"{part}={row[part]}" for part in parts))
+        got = ", ".join(row[column] for column in (geography.column, *parts))[:100]
         if place is None or cell is None:
-            got = ", ".join(str(row[column]) for column in (geography.column, *parts))[:100]
             raise DataError("unknown place or value", where=f"{where}:{number}", got=got)
-        least, most = (row.get("n") or row.get(side) if bound.side in ("both", side) else None for side in _SIDES)
+        if seen[place, cell]:
+            hint = "One line for each place and cell; no line is taken before another."
+            raise DataError("a bound is listed twice", where=f"{where}:{number}", got=got, hint=hint)
+        seen[place, cell] = True
+        least, most = (row.get("n", row.get(side)) if side in wanted else None for side in _SIDES)
         low[place, cell] = _number(least, 0.0, where, number)
         high[place, cell] = _number(most, math.inf, where, number)
         listed[place, cell] = low[place, cell] > 0 or math.isfinite(high[place, cell])
     if bound.zero_where_none:
         high = np.where(listed, high, 0.0)
-    return Limit(level=level, query=query, low=low, high=high, firm=bound.provenance != "public", name=name(bound))
+    limit = Limit(level=level, query=query, low=low, high=high, firm=bound.provenance != "public", name=name(bound))
+    return Read(limit=limit, digest=hashlib.sha256(content).hexdigest())
+
+
+def _lines(file: Path) -> tuple[bytes, list[str], list[tuple[int, dict[str, str]]]]:
+    """The bytes, the header, and every line with its number."""
+    try:
+        content = file.read_bytes()
+        reader = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+        lines = [(reader.line_num, fields) for fields in reader if fields]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError("a file of bounds cannot be read", where=str(file), got=cause(error)) from None
+    header = lines[0][1] if lines else []
+    if len(set(header)) < len(header):
+        raise DataError("two columns have one name", where=file.name, got=", ".join(header)[:100])
+    for number, fields in lines[1:]:
+        if len(fields) != len(header):
+            what = "a line has another number of fields than the header"
+            raise DataError(what, where=f"{file.name}:{number}", got=f"{len(fields)} instead of {len(header)}")
+    return content, header, [(number, dict(zip(header, fields, strict=True))) for number, fields in lines[1:]]
 
 
 def _number(text: str | None, missing: float, where: str, line: int) -> float:

@@ -120,12 +120,14 @@ def read_geography(file: Path, levels: Mapping[str, Any]) -> Geography:
 
 def _rows(file: Path) -> tuple[list[list[str]], list[str]]:
     try:
-        with file.open(encoding="utf-8", newline="") as stream:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, strict=True)
             header = next(reader, [])
             rows = [row for row in reader if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError("the geography cannot be read", where=str(file), got=cause(error)) from None
+    if len(set(header)) < len(header):
+        raise DataError("two columns have one name", where=str(file.name), got=", ".join(header)[:100])
     if any(len(row) != len(header) for row in rows):
         raise DataError("a line has another number of fields than the header", where=str(file.name))
     return rows, header

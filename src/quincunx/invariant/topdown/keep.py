@@ -6,23 +6,46 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from quincunx import noise
 from quincunx.errors import BudgetError
 from quincunx.invariant.topdown.budget import Invariant, Line
+from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.measure import draw, levels_of, pack, unpack
 from quincunx.invariant.topdown.people import counted
-from quincunx.invariant.topdown.schema import Integers
+from quincunx.invariant.topdown.schema import Integers, Schema
 from quincunx.ledger import Ledger, Question
 from quincunx.ledger.spending import rounded
 from quincunx.numbers.text import amount, stated
-
-if TYPE_CHECKING:
-    from quincunx.invariant.topdown.topdown import TopDown
-
+from quincunx.spec import Specification
 
 Facts = tuple[tuple[Invariant, Integers], ...]
+
+
+class Planned(Protocol):
+    """What is asked of a planned table here: who counts, what is measured, and what must be possible."""
+
+    dataset: str
+    version: str
+    specification: Specification
+    schema: Schema
+    geography: Geography
+    source: Path | Integers
+    key: str | None
+    counts: str | None
+    invariants: tuple[Invariant, ...]
+    public: dict[str, object]
+
+    def lines(self, level: int) -> list[Line]:
+        """What is measured at a level."""
+
+    def cost(self, level: int) -> Fraction:
+        """What the measurements of a level cost."""
+
+    def check_limits(self, facts: Facts) -> object:
+        """Raise where no table keeps the invariants and bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +61,7 @@ class Measured:
 
 
 def keep(
-    plans: Sequence[TopDown], ledger: Ledger, check: Callable[[Sequence[Facts]], None] | None = None
+    plans: Sequence[Planned], ledger: Ledger, check: Callable[[Sequence[Facts]], None] | None = None
 ) -> tuple[Measured, ...]:
     """Reserve, then draw and keep what the ledger does not have yet, and return what it has, for every table of one
     dataset: all of them are reserved before one is drawn. check: what must hold among the facts of all tables; it is
@@ -115,7 +138,7 @@ def keep(
 class _Reader:
     """The exact tables of one plan; its file is read when they are first needed."""
 
-    def __init__(self, planned: TopDown) -> None:
+    def __init__(self, planned: Planned) -> None:
         self._planned = planned
         self._tables: list[Integers] = []
 
@@ -159,7 +182,7 @@ def _packed(make: Callable[[], list[Integers]], test_key: bool) -> bytes | None:
         return None
 
 
-def _question(planned: TopDown, cost: Fraction, what: str) -> Question:
+def _question(planned: Planned, cost: Fraction, what: str) -> Question:
     return Question(
         dataset=planned.dataset,
         version=planned.version,

@@ -28,6 +28,7 @@ from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Facts, Measured, keep
 from quincunx.invariant.topdown.limits import Limit, rows
 from quincunx.invariant.topdown.outputs import NAMES
+from quincunx.invariant.topdown.plan import read_plan
 from quincunx.invariant.topdown.rounding import Solver, Ways, rounded
 from quincunx.invariant.topdown.schema import DETAILED, Integers
 from quincunx.invariant.topdown.topdown import Progress, Release, TopDown
@@ -130,9 +131,11 @@ class Pair:
     @staticmethod
     def open(plan: str | Path) -> Pair:
         """The release that a plan file with [topdown.households] describes. Every error says file and line."""
-        from quincunx.invariant.topdown.plan import read_pair
-
-        return read_pair(plan)
+        found = read_plan(plan)
+        if not found.two:
+            hint = "Write [topdown.households] and [topdown.edits], or open it with TopDown.open."
+            raise ParameterError("this plan has one table", where=found.file, hint=hint)
+        return found.built(Pair)
 
     @property
     def halves(self) -> tuple[TopDown, TopDown]:
@@ -257,3 +260,9 @@ class Pair:
                 what = f"no households go with the people that the invariants say there are in {code}"
                 hint = "The facts of the two tables contradict each other; nothing was spent."
                 raise DataError(what, where="edits", hint=hint)
+
+
+def opened(plan: str | Path) -> TopDown | Pair:
+    """The release that a plan file describes, of one table or of two. Every error says file and line."""
+    found = read_plan(plan)
+    return found.built(Pair) if found.two else found.built(TopDown)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from quincunx.errors import ParameterError, QuincunxError
+from quincunx.errors import QuincunxError
 from quincunx.invariant.topdown import sentences
 from quincunx.invariant.topdown.bounds import Bound
 from quincunx.invariant.topdown.edits import Edits
 from quincunx.invariant.topdown.outputs import NAMES
-from quincunx.invariant.topdown.pair import Pair
-from quincunx.invariant.topdown.topdown import TopDown
 from quincunx.numbers import positive, probability
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec.unit import Replace
 
+T = TypeVar("T")
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown", "output")
 _SPEC: Final = ("unit", "standard", "intensity", "invariants", "facts", "columns")
@@ -56,26 +56,26 @@ _HOMES: Final = (
 _BOUND: Final = ("level", "query", "file", "low", "high", "provenance", "zero_where_none")
 
 
-def read_topdown(path: str | Path) -> TopDown:
-    """The release of one table that a plan describes. Every error says file and line."""
-    found = read_plan(path)
-    if isinstance(found, Pair):
-        hint = "Open it with Pair.open, or on the command line."
-        raise ParameterError("this plan has two tables", where=str(path), got="[topdown.households]", hint=hint)
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a plan says, as arguments of TopDown, or of Pair where it has two tables. parts: where each was written."""
+
+    file: str
+    two: bool
+    arguments: Mapping[str, Any] = field(repr=False)
+    parts: Mapping[str, Node] = field(repr=False)
+
+    def built(self, make: Callable[..., T]) -> T:
+        """What `make` makes of the arguments. Every error says file and line."""
+        try:
+            return make(**self.arguments)
+        except QuincunxError as error:
+            first = error.where.partition(".")[0].partition("[")[0].partition(",")[0].partition(":")[0]
+            raise placed(error, self.parts.get(first, self.parts["topdown"]).place) from None
 
 
-def read_pair(path: str | Path) -> Pair:
-    """The release of people and households that a plan describes. Every error says file and line."""
-    found = read_plan(path)
-    if isinstance(found, TopDown):
-        hint = "Write [topdown.households] and [topdown.edits], or open it with TopDown.open."
-        raise ParameterError("this plan has one table", where=str(path), hint=hint)
-    return found
-
-
-def read_plan(path: str | Path) -> TopDown | Pair:
-    """The release that a plan describes, of one table or of two."""
+def read_plan(path: str | Path) -> Plan:
+    """The plan in a file, of one table or of two. Every error says file and line."""
     file = Path(path)
     root = read_toml(file)
     top = _needed(root, _TOP, ("dataset", "version", "ledger", "spec", "topdown"))
@@ -116,26 +116,30 @@ def read_plan(path: str | Path) -> TopDown | Pair:
             if name in place:
                 hint = "Leave it out: with [topdown.households] it follows from the two tables."
                 raise place[name].wrong(f"{name} does not go with two tables", hint=hint)
-    blamed = {**top, **parts}
-    try:
-        if "households" not in parts:
-            for name in ("records", "household"):
-                if name in parts:
-                    own[name] = parts[name].text()
-            for name, read in (("facts", _texts), ("columns", _list)):
-                if name in spec:
-                    own[name] = read(spec[name])
-            return TopDown(**common, **own)
-        other = _needed(parts["households"], _HOMES, ("source", "household", "attributes", "share", "shares"))
-        blamed |= {"share": other["share"]}
-        homes = _table(other, here, levels) | {"household": other["household"].text()}
-        if "output" in top and "households" in top["output"].members():
-            homes["outputs"] = _names(top["output"].members()["households"])
-        edits = _edits(parts["edits"])
-        share = other["share"].number(probability)
-        return Pair(**common, share=share, people=own, households=homes, edits=edits)
-    except QuincunxError as error:
-        raise placed(error, _blamed(error, blamed, top["topdown"]).place) from None
+    if "households" not in parts:
+        for name in ("records", "household"):
+            if name in parts:
+                own[name] = parts[name].text()
+        for name, read in (("facts", _texts), ("columns", _list)):
+            if name in spec:
+                own[name] = read(spec[name])
+        return Plan(file=str(path), two=False, arguments={**common, **own}, parts={**top, **parts})
+    other = _needed(parts["households"], _HOMES, ("source", "household", "attributes", "share", "shares"))
+    homes = _table(other, here, levels) | {"household": other["household"].text()}
+    if "output" in top and "households" in top["output"].members():
+        homes["outputs"] = _names(top["output"].members()["households"])
+    both = {
+        "people": own,
+        "households": homes,
+        "share": other["share"].number(probability),
+        "edits": _edits(parts["edits"]),
+    }
+    return Plan(
+        file=str(path),
+        two=True,
+        arguments={**common, **both},
+        parts={**top, **parts, "share": other["share"]},
+    )
 
 
 def _table(parts: dict[str, Node], here: Path, levels: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,9 +256,3 @@ def _bounds(node: Node, here: Path) -> list[Bound]:
             )
             for side, file in sides.items()
         ]
-
-
-def _blamed(error: QuincunxError, parts: dict[str, Node], node: Node) -> Node:
-    """The part of [topdown] that an error is about."""
-    first = error.where.partition(".")[0].partition("[")[0].partition(",")[0].partition(":")[0]
-    return parts.get(first, node)

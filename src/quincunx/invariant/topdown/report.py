@@ -8,8 +8,8 @@ import numpy as np
 
 from quincunx.invariant.topdown.measure import levels_of
 from quincunx.invariant.topdown.people import counted
+from quincunx.invariant.topdown.published import half_width, queries
 from quincunx.invariant.topdown.topdown import Release
-from quincunx.invariant.topdown.write import half_width, queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from quincunx.invariant.topdown.limits import Limit, branching, carried, crossin
 from quincunx.invariant.topdown.measure import evidence, margins
 from quincunx.invariant.topdown.outputs import named
 from quincunx.invariant.topdown.people import check_columns
+from quincunx.invariant.topdown.plan import read_plan
 from quincunx.invariant.topdown.rounding import Ways
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
@@ -94,6 +95,7 @@ class TopDown:
         "confidence",
         "counts",
         "dataset",
+        "digests",
         "estimate",
         "geography",
         "invariants",
@@ -186,7 +188,8 @@ class TopDown:
             if size > _MOST:
                 what = f"level {self.geography.names[level]} would be measured by more than {_MOST:,} numbers"
                 raise ParameterError(what, where="shares", got=f"{size:,}", hint="Measure fewer queries there.")
-        self.limits = tuple(bound_files.read(bound, self.schema, self.geography) for bound in bounds)
+        files = [bound_files.read(bound, self.schema, self.geography) for bound in bounds]
+        self.limits, self.digests = tuple(each.limit for each in files), tuple(each.digest for each in files)
         exact = {self._name(each): self._words(each) for each in self.invariants}
         exact |= {self._prefix + bound_files.name(each): bound_files.words(each) for each in self._confidential()}
         clash = [name for name in facts or {} if name in exact and exact[name] != (facts or {})[name]]
@@ -209,9 +212,11 @@ class TopDown:
     @staticmethod
     def open(plan: str | Path) -> TopDown:
         """The release that a plan file describes. Every error says file and line."""
-        from quincunx.invariant.topdown.plan import read_topdown
-
-        return read_topdown(plan)
+        found = read_plan(plan)
+        if found.two:
+            hint = "Open it with Pair.open, or on the command line."
+            raise ParameterError("this plan has two tables", where=found.file, got="[topdown.households]", hint=hint)
+        return found.built(TopDown)
 
     @property
     def rho(self) -> Fraction:

@@ -6,10 +6,9 @@ import csv
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +18,11 @@ from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
 from quincunx.invariant.topdown.outputs import BUDGET, SPECIFICATION, SUMMARY
 from quincunx.invariant.topdown.pair import Pair, PairRelease
-from quincunx.invariant.topdown.schema import TOTAL, Query
+from quincunx.invariant.topdown.published import half_width, queries
+from quincunx.invariant.topdown.rerun import Spread
+from quincunx.invariant.topdown.schema import Query
 from quincunx.invariant.topdown.topdown import Release, TopDown
-from quincunx.numbers import ball, float_above, normal_quantile, precision
 from quincunx.release.whole import write_whole
-
-if TYPE_CHECKING:
-    from quincunx.invariant.topdown.rerun import Spread
-
 
 Makers = dict[str, Callable[[Path], None]]
 
@@ -42,16 +38,18 @@ def write(release: Release | PairRelease, folder: Path) -> list[Path]:
         SPECIFICATION: lambda path: _text(path, _json(specification(planned))),
         SUMMARY: lambda path: _text(path, _json(summary(release))),
     }
-    found = []
+    for name, make in made.items():
+        _write(folder / name, make)
+    return [folder / name for name in made]
+
+
+def _write(file: Path, make: Callable[[Path], None]) -> None:
     try:
-        for name, make in made.items():
-            write_whole(folder / name, make)
-            found.append(folder / name)
+        write_whole(file, make)
     except OSError as error:
         hint = "The measurements are in the ledger: make room and run again, for nothing."
         got = cause(error)
-        raise UnavailableError("a file cannot be written", where=str(folder), got=got, hint=hint) from None
-    return found
+        raise UnavailableError("a file cannot be written", where=str(file), got=got, hint=hint) from None
 
 
 def _halves(release: Release | PairRelease) -> tuple[Release, ...]:
@@ -65,20 +63,6 @@ def _data(release: Release) -> Makers:
         names["measurements"]: lambda path: _measurements(path, release),
         names["estimates"]: lambda path: _estimates(path, release, half),
     }
-
-
-def half_width(confidence: Fraction) -> float:
-    """How many standard deviations an interval reaches to either side: Φ⁻¹((1 + confidence)/2), rounded up."""
-    with precision(128):
-        return float_above(normal_quantile(ball((1 + confidence) / 2)))
-
-
-def queries(planned: TopDown, level: int) -> list[Query]:
-    """What is published about a level: the total, and the queries of its budget and of its invariants."""
-    named = [planned.schema.query(TOTAL)]
-    named += [line.query for line in planned.budget if line.level == level]
-    named += [each.query for each in planned.invariants if each.level == level]
-    return list({query.name: query for query in named}.values())
 
 
 def budget_rows(planned: TopDown) -> Iterator[dict[str, str]]:
@@ -159,8 +143,8 @@ def summary(release: Release | PairRelease) -> dict[str, Any]:
             for level, name in enumerate(planned.geography.names)
         },
         "bounds": [
-            {"name": bound_files.name(each), "provenance": each.provenance, "sha256": bound_files.digest(each)}
-            for each in planned.bounds
+            {"name": bound_files.name(each), "provenance": each.provenance, "sha256": digest}
+            for each, digest in zip(planned.bounds, planned.digests, strict=True)
         ],
         "rounding": {
             "programs": solved.programs,
@@ -288,8 +272,14 @@ def _estimates(path: Path, release: Release, half: float) -> None:
     _numbers(path, release, parts, columns)
 
 
-def write_intervals(release: Release, spreads: Sequence[Spread], folder: Path) -> Path:
-    """Approximate intervals for the whole tables: intervals.parquet, with columns level … cell, value, low, high."""
+def write_intervals(release: Release | PairRelease, spreads: Sequence[Spread], folder: Path) -> list[Path]:
+    """Approximate intervals for the whole tables: columns level … cell, value, low, high; a file for each table."""
+    return [
+        _intervals(half, [s for s in spreads if s.table == half.topdown.universe], folder) for half in _halves(release)
+    ]
+
+
+def _intervals(release: Release, spreads: Sequence[Spread], folder: Path) -> Path:
     planned, parts = release.topdown, []
     for each in spreads:
         level, query = planned.geography.level(each.level), planned.schema.query(each.query)
@@ -299,7 +289,7 @@ def write_intervals(release: Release, spreads: Sequence[Spread], folder: Path) -
         parts.append((level, query, {"value": value, "low": low, "high": np.floor(value + each.half)}))
     columns = {"value": "n.value", "low": "n.low::BIGINT", "high": "n.high::BIGINT"}
     file = folder / planned.outputs["intervals"]
-    write_whole(file, lambda path: _numbers(path, release, parts, columns))
+    _write(file, lambda path: _numbers(path, release, parts, columns))
     return file
 
 

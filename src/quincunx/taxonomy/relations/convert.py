@@ -71,8 +71,8 @@ class Conversion:
         return tuple(dict.fromkeys(each for each in told if each and not each.endswith(", ")))
 
     def __str__(self) -> str:
-        held = ", ".join(f"{SYMBOLS[name]} = {_shown(value)}" for name, value in self.values.items())
-        rest = "".join(f", {SYMBOLS[name]} = {value}" for name, value in self.settings.items())
+        held = ", ".join(_stated(SYMBOLS[name], value) for name, value in self.values.items())
+        rest = "".join(f", {_set(name, value)}" for name, value in self.settings.items())
         return f"{self.target} with {held}{rest}"
 
     def to_json(self) -> dict[str, object]:
@@ -90,8 +90,13 @@ class Conversion:
         }
 
 
-def _shown(value: Value) -> str:
-    return str(value) if value.exact is not None else text.above(float(value))
+def _stated(symbol: str, value: Value) -> str:
+    """A bound that is no number of few digits is rounded up."""
+    return value.stated(symbol) if value.exact is not None else f"{symbol} ≤ {text.above(float(value))}"
+
+
+def _set(name: str, value: Setting) -> str:
+    return f"{SYMBOLS[name]} = {value}" if isinstance(value, str) else text.stated(SYMBOLS[name], value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +279,8 @@ def _with_loss(
     name = other.measures[0]
     if not number < float(values[name]):
         return dict(values), ""
-    text = f"the mechanism's own loss; the path alone gives {SYMBOLS[name]} ≤ {_shown(values[name])}"
-    return {name: Value(bounds=(number, number))}, text
+    words = f"the mechanism's own loss; the path alone gives {_stated(SYMBOLS[name], values[name])}"
+    return {name: Value(bounds=(number, number))}, words
 
 
 def _why(one: Language, other: Language) -> str:
