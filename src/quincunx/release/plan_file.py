@@ -159,8 +159,8 @@ def _version(node: Node) -> str:
 def _engine(node: Node) -> None:
     kind = node.members(("kind",)).get("kind")
     if kind is None or kind.text() not in ENGINES:
-        hint = f"Write {' or '.join(f'{{ kind = "{name}" }}' for name in ENGINES)}."
-        raise node.wrong("unknown engine", got=repr(node.value.get("kind")), hint=hint)
+        known = " or ".join(f'{{ kind = "{name}" }}' for name in ENGINES)
+        raise node.wrong("unknown engine", got=repr(node.value.get("kind")), hint=f"Write {known}.")
 
 
 def _unit(node: Node) -> AddRemove | Replace:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from quincunx.table.engines.engine import ENGINES, Engine, Result, open_engine
 
 if TYPE_CHECKING:
-    from quincunx.table.engines import evaluate
     from quincunx.table.engines.duckdb import DuckDB
+    from quincunx.table.engines.published import evaluate
 
 # public name → module
 _NAMES = {"DuckDB": "quincunx.table.engines.duckdb", "evaluate": "quincunx.table.engines.published"}
