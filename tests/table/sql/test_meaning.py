@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from quincunx.errors import QueryError
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.expression import Expression, Slot, Value
 from quincunx.table.relations import Project
 from quincunx.table.sql import read

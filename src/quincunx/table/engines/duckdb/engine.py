@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from quincunx.errors import QueryError, RefusalError, UnavailableError
-from quincunx.table.engines.connection import connect
+from quincunx.errors import RefusalError, UnavailableError
+from quincunx.table.engines.binding import bound, scanned
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.dialect import DUCKDB
+from quincunx.table.engines.duckdb.stand_in import Stage
+from quincunx.table.engines.engine import Result, result
 from quincunx.table.engines.interruption import noticing
-from quincunx.table.engines.keys import python_value
-from quincunx.table.engines.result import Result
-from quincunx.table.engines.rows import Source, Sources
-from quincunx.table.engines.scan import read
-from quincunx.table.engines.stand_in import Stage
+from quincunx.table.engines.rows import Sources
 from quincunx.table.engines.statement import Statement, statement
-from quincunx.table.measure import Program, columns_read
+from quincunx.table.measure import Program
 from quincunx.table.schema import Schema
 from quincunx.table.storage import frame_name
 
@@ -38,7 +37,7 @@ class DuckDB:
     Whatever goes wrong inside is one UnavailableError with a fixed text: the engine's own messages hold values.
     """
 
-    kind = "duckdb"
+    kind: ClassVar[str] = "duckdb"
 
     def __init__(self, tables: Mapping[str, Table], schema: Schema, *, threads: int | None = None) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
@@ -68,7 +67,7 @@ class DuckDB:
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
-        return statement(program, self._sources(program)).sql
+        return statement(program, self._sources(program), DUCKDB).sql
 
     def rehearse(self, program: Program) -> None:
         """Run the program on no rows and on made-up ones of the same columns; RefusalError if that fails.
@@ -84,12 +83,12 @@ class DuckDB:
         passed = False
         with noticing() as pressed:
             try:
-                written = statement(program, sources)
+                written = statement(program, sources, DUCKDB)
                 for made in self._made_up(program, sources):
                     with self._stage.connection.cursor() as cursor:
                         for number, name in made.items():
                             cursor.execute(f"CREATE TEMP VIEW {frame_name(number)} AS FROM {name}")
-                        _result(program, _fetched(cursor, written))
+                        result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
             except Exception:
@@ -123,8 +122,8 @@ class DuckDB:
                         }
                         if any(opened[number] != source.relation for number, source in sources.items()):
                             read_now = {number: replace(sources[number], relation=opened[number]) for number in opened}
-                            written = statement(program, read_now)
-                        found = _result(program, _fetched(cursor, written))
+                            written = statement(program, read_now, DUCKDB)
+                        found = result(program, _fetched(cursor, written))
                 finally:
                     cursor.close()
             except Exception:
@@ -147,6 +146,9 @@ class DuckDB:
             self._connection = self._connected()
             used.close()
 
+    def _sources(self, program: Program) -> Sources:
+        return bound(DUCKDB, program, self._tables, self._schema, self.kind)
+
     def _connected(self) -> duckdb.DuckDBPyConnection:
         return connect(self._paths, self._threads, folders=self._folders)
 
@@ -154,7 +156,7 @@ class DuckDB:
         """The statement of a program; written once where it reads frames alone, as its rehearsal did."""
         tried = self._rehearsed.get(program)
         frames = all(source.relation == exp.to_table(frame_name(number)) for number, source in sources.items())
-        return statement(program, sources) if tried is None or not frames else tried
+        return statement(program, sources, DUCKDB) if tried is None or not frames else tried
 
     def _made_up(self, program: Program, sources: Sources) -> Iterator[dict[int, str]]:
         """The names of made-up tables for every scan: first empty ones, then some with rows."""
@@ -169,40 +171,7 @@ class DuckDB:
             yield {number: names[place] for number, names in made.items()}
 
     def _origin(self, program: Program, number: int) -> Origin:
-        """Where the rows of a scan are, under a name of its own."""
-        return self._tables[program.query.rows.tables[number].name.lower()].origin.named(frame_name(number))
-
-    def _sources(self, program: Program) -> dict[int, Source]:
-        """Where the rows of a program come from, scan by scan."""
-        used = columns_read(program)
-        return {
-            number: self._source(program, number, [slot.name for slot in used if slot.scan == number])
-            for number in program.query.rows.tables
-        }
-
-    def _source(self, program: Program, number: int, read_: Sequence[str]) -> Source:
-        """Where the rows of one scan come from; replay adds the world of each row."""
-        name = program.query.rows.tables[number].name
-        declared = self._schema.table(name)
-        if name.lower() not in self._tables or declared is None:
-            raise QueryError("the engine runs planned questions on its own tables", where="duckdb")
-        if declared.public:
-            raise QueryError("the engine runs questions on private tables", where="duckdb", got=name)
-        origin = self._origin(program, number)
-        storage = {name.lower(): kind for name, kind in origin.fields}
-        required = [each.name for each in declared.required]
-        names = origin.needed([*read_, *self._schema.unit.columns, *required])
-        chosen = [each for each in declared.columns if each.name in names]
-        columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in chosen}
-        unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in chosen}
-        return Source(
-            relation=origin.relation(names),
-            names=tuple(names),
-            columns=columns,
-            unclipped=unclipped,
-            once=origin.once,
-            required=tuple(columns[name.lower()] for name in required),
-        )
+        return scanned(program, number, self._tables)
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:
@@ -219,20 +188,3 @@ def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str,
         column[:] = [row[i] for row in rows]
         found[name] = column
     return found
-
-
-def _result(program: Program, columns: dict[str, NDArray[Any]]) -> Result:
-    query, numbers = program.query, range(len(program.measures))
-    if not query.known_keys:
-        named = [[python_value(value) for value in columns[f"k{i}"]] for i in range(len(query.keys))]
-        measures = tuple(np.asarray(columns[f"m{i}"], dtype=np.int64) for i in numbers)
-        votes = np.asarray(columns["s"], dtype=np.int64)
-        return Result(keys=list(zip(*named, strict=True)), measures=measures, selection=votes)
-    keys = list(itertools.product(*(key.values or () for key in query.keys)))
-    place = np.asarray(columns["g"], dtype=np.int64)
-    aligned = []
-    for i in numbers:
-        column = np.zeros(len(keys), dtype=np.int64)
-        column[place] = np.asarray(columns[f"m{i}"], dtype=np.int64)
-        aligned.append(column)
-    return Result(keys=keys, measures=tuple(aligned), selection=None)
