@@ -20,10 +20,6 @@ KNOWN = {
     "loss/exchange.py",
     "loss/sampling.py",
     "mechanisms/threshold_selection.py",
-    "release/identity.py",
-    "release/pricing.py",
-    "release/stored.py",
-    "release/words.py",
 }
 
 
@@ -37,26 +33,36 @@ def _concrete() -> dict[str, str]:
     """The classes nobody should ask for, with the module that defines each."""
     for module in pkgutil.iter_modules(quincunx.loss.__path__):
         importlib.import_module(f"quincunx.loss.{module.name}")
-    found = [getattr(mechanisms, name) for name in mechanisms.__all__]
-    return {each.__name__: each.__module__ for each in (*filter(inspect.isclass, found), *_below(Law))}
+    # The abstract ones may be asked for: they say what is answered, not who answers.
+    found = [each for each in map(mechanisms.__dict__.get, mechanisms.__all__) if inspect.isclass(each)]
+    concrete = [each for each in found if not inspect.isabstract(each)]
+    return {each.__name__: each.__module__ for each in (*concrete, *_below(Law))}
 
 
 def _asked(node: ast.AST) -> list[ast.expr]:
-    """Where a class stands that something is compared with: isinstance, `is`, a pattern, or a table of classes."""
+    """Where a class or a tag stands that is asked for: isinstance, `is`, a pattern, or a table of classes or tags."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
         return [node.args[1]]
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "law_name":
-        return [node.func]
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".get"):
+        return [each for each in node.args[:1] if _is_tag(each)]
+    if isinstance(node, ast.Subscript):
+        return [node.slice] if _is_tag(node.slice) else []
     if isinstance(node, ast.MatchClass):
         return [node.cls]
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
-        return node.comparators
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        plain = isinstance(node.ops[0], ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
+        return node.comparators if plain and not any(map(_is_tag, sides)) else [each for each in sides if _is_tag(each)]
     return [each for each in (*node.keys, *node.values) if each] if isinstance(node, ast.Dict) else []
+
+
+def _is_tag(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "tag" and ast.unparse(node) != "self.tag"
 
 
 def _names(tree: ast.Module) -> set[str]:
     """The names that come from the mechanisms or the laws."""
-    found = {"law_name"}
+    found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("quincunx.mech", "quincunx.loss")):
             found |= {alias.asname or alias.name for alias in node.names}
@@ -66,9 +72,11 @@ def _names(tree: ast.Module) -> set[str]:
 def _ladders(tree: ast.Module, module: str) -> bool:
     classes, known = _concrete(), _names(tree)
     for place in (each for node in ast.walk(tree) for each in _asked(node)):
+        if _is_tag(place):
+            return True
         for name in (ast.unparse(node) for node in ast.walk(place) if isinstance(node, ast.Name | ast.Attribute)):
             kind = name.rpartition(".")[2]
-            if name in known and (kind == "law_name" or classes.get(kind, module) != module):
+            if name in known and classes.get(kind, module) != module:
                 return True
     return False
 
@@ -91,3 +99,8 @@ def test_the_check_sees_a_new_ladder() -> None:
     assert _ladders(ast.parse(f"{begin}table = {{Laplace: 1}}"), "quincunx.new")
     assert _ladders(ast.parse(f"{begin}match x:\n    case Laplace(): pass"), "quincunx.new")
     assert not _ladders(ast.parse(f"{begin}y = Laplace(scale=1)"), "quincunx.new")
+    assert not _ladders(
+        ast.parse("from quincunx.mechanisms import Mechanism\nisinstance(x, Mechanism)"), "quincunx.new"
+    )
+    for text in ("x.tag == 'laplace'", "words[x.tag]", "words.get(x.tag)", "x.tag in ('laplace', 'gaussian')"):
+        assert _ladders(ast.parse(text), "quincunx.new"), text

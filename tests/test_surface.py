@@ -57,9 +57,9 @@ SURFACE = {
         "geometric", "injected", "permutation", "rounded_gaussian", "rounded_laplace", "testing", "uniform_integers",
     },
     "quincunx.mechanisms": {
-        "DiscreteGaussian", "DiscreteLaplace", "Estimate", "Exponential", "Gaussian", "Laplace", "PartitionSelection",
-        "PermuteAndFlip", "RandomizedResponse", "SparseVector", "SparseVectorSession", "ThresholdSelection",
-        "sensitivity",
+        "DiscreteGaussian", "DiscreteLaplace", "Estimate", "Exponential", "Gaussian", "Laplace", "Mechanism",
+        "PartitionSelection", "PermuteAndFlip", "RandomizedResponse", "SparseVector", "SparseVectorSession",
+        "ThresholdSelection", "from_json", "kinds", "sensitivity",
     },
     "quincunx.loss": {
         "Admission", "Batch", "BoundedRangeLaw", "DiscreteGaussianLaw", "Filter", "GaussianLaw", "Largest",

@@ -19,10 +19,9 @@ from quincunx.errors import BudgetError, PrivacyError
 from quincunx.finite import Mechanism, adaptive, sequential
 from quincunx.loss import GaussianLaw, Loss, StatedLaw
 from quincunx.loss.filter import Batch, Filter, Odometer
-from quincunx.loss.spend import Additive
 from quincunx.mechanisms import RandomizedResponse
 from quincunx.numbers import Ball, Log, ball, exact_fraction, normal_tail, precision
-from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Renyi
+from quincunx.spec.standard import ZCDP, Additive, Approximate, GaussianDP, Pure, Renyi
 
 Pair = tuple[Fraction, Fraction]
 # The transcripts of a strategy as (P(t), P'(t)); those of one likelihood ratio are merged, which changes no standard.

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from quincunx.errors import BudgetError, DataError, MisuseError, ParameterError, PrivacyError
 from quincunx.loss import GaussianLaw, LaplaceLaw, LatticeLaw, Loss, StatedLaw
 from quincunx.loss.filter import Admission, Batch, Filter, Odometer
-from quincunx.loss.spend import Additive, cost
+from quincunx.loss.spend import cost
 from quincunx.mechanisms import Gaussian, Laplace, RandomizedResponse
 from quincunx.numbers import Log, float_below, float_near, precision
-from quincunx.spec.standard import KL, TV, ZCDP, Approximate, Divergence, GaussianDP, Pure, Renyi, Tradeoff
+from quincunx.spec.standard import KL, TV, ZCDP, Additive, Approximate, Divergence, GaussianDP, Pure, Renyi, Tradeoff
 
 QUARTER = Laplace(scale=4).loss
 COIN = RandomizedResponse(probability="3/4").loss

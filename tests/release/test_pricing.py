@@ -70,7 +70,7 @@ def test_laplace_shares_add_up_exactly(standard: Budgeted, count: int) -> None:
     priced = price(program(1, *[400] * count), standard, "0.1")
     assert all(isinstance(noise, DiscreteLaplace) for noise in priced.noise)
     assert priced.loss.spend(standard) == Fraction(1, 10) == priced.spend
-    assert {noise.scale for noise in priced.noise} == {Fraction(20 * 1024 * 10 * count)}  # type: ignore[union-attr]
+    assert {noise.scale for noise in priced.noise} == {Fraction(20 * 1024 * 10 * count)}  # type: ignore[attr-defined]
     assert priced.delta == 0
 
 
@@ -123,12 +123,16 @@ def test_selection_has_one_share_and_its_delta(standard: Budgeted, groups: int, 
     assert Fraction(3, 10) * (1 - Fraction(1, 10**6)) <= loss.spend(standard) <= Fraction(3, 10)
     assert loss.stated_delta() == priced.delta == Fraction(1, 10**8)
     wanted = PartitionSelection if (groups, people) == (1, 1) else ThresholdSelection
-    assert isinstance(priced.selection, wanted)
-    if isinstance(priced.selection, PartitionSelection):
+    assert priced.selection is not None
+    rule = priced.selection.mechanism
+    assert isinstance(rule, wanted)
+    if isinstance(rule, PartitionSelection):
         # A person who moves changes two keys: both the price and δ are halved.
-        assert priced.selection.delta == Fraction(1, 10**8) / (2 if squared > 1 else 1)
+        assert rule.delta == Fraction(1, 10**8) / (2 if squared > 1 else 1)
+        assert priced.selection.uses == (2 if squared > 1 else 1)
     else:
-        covered = priced.selection.noise
+        assert priced.selection.uses == 1
+        covered = rule.noise
         distance2 = covered.sensitivity**2 if isinstance(covered, DiscreteLaplace) else covered.sensitivity2
         assert distance2 == squared * people**2 * 4**selection.bits
 

@@ -32,7 +32,7 @@ def stored(program: Program, *numbers: Sequence[float], keys: Sequence[tuple[Any
     )
     names = [("north",), ("south",), ("east",), ("west",)][: len(numbers[0])] if keys is None else keys
     noise = tuple(gaussian(max(1, round(Fraction(1, 1000) / unit))) for unit in units)
-    return Stored(noisy=Noisy(keys=tuple(names), measures=measures), noise=noise, loss=Loss(), injected=False)
+    return Stored(noisy=Noisy(keys=tuple(names), measures=measures), mechanisms=noise, loss=Loss(), injected=False)
 
 
 def shown(text: str, *numbers: Sequence[float], tidy: tuple[str, ...] = (), **more: Any) -> dict[str, Column]:
@@ -180,7 +180,7 @@ def test_derived_intervals_cover() -> None:
     kept = stored(program, [500.0] * draws, [100.0] * draws, keys=[()] * draws)
     noise = tuple(gaussian(round(Fraction(5) / measure.unit)) for measure in program.measures)
     noisy = tuple(each.sample(numbers) for each, numbers in zip(noise, kept.noisy.measures, strict=True))
-    drawn = replace(kept, noise=noise, noisy=replace(kept.noisy, measures=noisy))
+    drawn = replace(kept, mechanisms=noise, noisy=replace(kept.noisy, measures=noisy))
     columns = {c.name: c for c in publish(program, drawn, confidence=Fraction(19, 20), tidy=(), evaluate=evaluate)}
     ends = zip(columns["per_low"].values, columns["per_high"].values, strict=True)
     covered = sum(low <= 5.0 <= high for low, high in ends) / draws

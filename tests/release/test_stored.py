@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from quincunx.errors import DataError
 from quincunx.loss import Loss
-from quincunx.mechanisms import Gaussian, Laplace
+from quincunx.mechanisms import DiscreteGaussian, Gaussian, Laplace
+from quincunx.release.measurement import Measurement
 from quincunx.release.pricing import Noisy, Priced
-from quincunx.release.stored import FORMAT, decode, encode, from_bytes, law_name, to_bytes
+from quincunx.release.stored import FORMAT, decode, encode, from_bytes, to_bytes
 from quincunx.spec.standard import ZCDP
 from tests.release.world import gaussian, laplace, session
 
@@ -51,27 +52,18 @@ def test_what_is_stored_comes_back(keys: list[tuple[Any, Any]], injected: bool) 
         standard=ZCDP(),
         spend=Fraction(1),
         delta=Fraction(0),
-        noise=noise,  # type: ignore[arg-type]
+        measurements=tuple(Measurement(measure=None, mechanism=each) for each in noise),  # type: ignore[arg-type]
         selection=None,
     )
     loss = Loss.compose(each.loss for each in noise)
-    data = _encoded(priced, Noisy(keys=tuple(keys), measures=numbers), injected, loss)
+    data = encode(priced, Noisy(keys=tuple(keys), measures=numbers), injected=injected)
     found = decode(from_bytes(to_bytes(data)))
     assert found.noisy.keys == tuple(keys)
     assert [type(value) for key in found.noisy.keys for value in key] == [type(value) for key in keys for value in key]
     assert all((a == b).all() for a, b in zip(found.noisy.measures, numbers, strict=True))
-    assert found.noise == noise
+    assert found.noise == found.mechanisms == noise
     assert found.loss == loss
     assert found.injected is injected
-
-
-def _encoded(priced: Priced, noisy: Noisy, injected: bool, loss: Loss) -> dict[str, Any]:
-    class Given:
-        noise = priced.noise
-
-    given = Given()
-    given.loss = loss  # type: ignore[attr-defined]
-    return encode(given, noisy, injected=injected)  # type: ignore[arg-type]
 
 
 def test_the_first_version_stays_readable() -> None:
@@ -81,7 +73,9 @@ def test_the_first_version_stays_readable() -> None:
     )
     assert [numbers.tolist() for numbers in found.noisy.measures] == [[2**62 - 1], [-12]]
     assert found.noise[0] == laplace(3)
-    assert law_name(found.noise[1]) == "discrete-gaussian"
+    assert found.noise[1] == DiscreteGaussian(sigma2="9/4", coordinates=1)
+    # Written again, it is the same text.
+    assert [each.to_json() for each in found.mechanisms] == json.loads(FIRST)["noise"]
     assert FORMAT == "quincunx/answer/1"
 
 
@@ -89,7 +83,9 @@ def test_the_first_version_stays_readable() -> None:
     ("change", "message"),
     [
         ({"format": "quincunx/answer/9"}, "format"),
-        ({"noise": [{"law": "cauchy"}]}, "unknown noise"),
+        ({"noise": [{"law": "cauchy"}]}, "unknown mechanism"),
+        ({"noise": [{"law": "laplace", "scale": "3", "colour": "red"}]}, "has scale, sensitivity, step"),
+        ({"noise": ["laplace"]}, "an object with a law"),
         ({"keys": [[{"colour": "red"}]]}, "unknown kind of key"),
         ({"keys": [[{"date": "2024-01-01", "decimal": "1"}]]}, "unknown kind of key"),
         ({"loss": {"version": "x", "terms": []}}, "version"),

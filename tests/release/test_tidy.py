@@ -134,7 +134,7 @@ def test_tidied_intervals_cover() -> None:
     kept = stored(program, [2.0] * draws, keys=[()] * draws)
     noise = gaussian(round(Fraction(3) / program.measures[0].unit))
     noisy = noise.sample(kept.noisy.measures[0])
-    drawn = replace(kept, noise=(noise,), noisy=replace(kept.noisy, measures=(noisy,)))
+    drawn = replace(kept, mechanisms=(noise,), noisy=replace(kept.noisy, measures=(noisy,)))
     columns = {c.name: c for c in publish(program, drawn, confidence=Fraction(19, 20), tidy=BOTH, evaluate=evaluate)}
     ends = zip(columns["n_low"].values, columns["n_high"].values, strict=True)
     covered = sum(low <= 2 <= high for low, high in ends) / draws

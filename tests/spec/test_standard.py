@@ -33,7 +33,9 @@ from quincunx.spec.standard import (
     Renyi,
     Standard,
     Tradeoff,
+    adds_up,
     from_json,
+    is_budgeted,
 )
 
 F = Fraction
@@ -729,3 +731,30 @@ def test_standards_are_values(standard: Standard) -> None:
     with pytest.raises((AttributeError, TypeError)):
         standard.delta = F(1, 2)
     assert standard.linear_in_distance == (standard in (Pure(), NormalisedRenyi(), GaussianDP(), TV()))
+
+
+class TestWhatABudgetAsks:
+    @pytest.mark.parametrize("standard", CATALOGUE, ids=repr)
+    def test_what_adds_up_is_what_a_filter_takes(self, standard):
+        assert adds_up(standard) == isinstance(standard, Pure | Approximate | ZCDP | GaussianDP | Renyi)
+        assert is_budgeted(standard) == isinstance(standard, Pure | Approximate | ZCDP)
+        assert adds_up(standard) or standard.unadded
+        assert adds_up(standard) or not is_budgeted(standard)
+        assert standard.delta_budget == getattr(standard, "delta", 0)
+
+    def test_what_is_no_standard_has_no_budget(self):
+        assert not any(adds_up(each) or is_budgeted(each) for each in (None, "pure", 1, Pure))
+
+    @pytest.mark.parametrize("standard", [each for each in CATALOGUE if adds_up(each)], ids=repr)
+    def test_an_event_bounds_the_intensity_from_below(self, standard):
+        source = random.Random(7)
+        for _ in range(20):
+            p, q = sorted((F(source.randint(0, 40), 40), F(source.randint(0, 40), 40)), reverse=True)
+            if q == p:
+                continue
+            # Any laws that give the event these probabilities, here spread over two outcomes each.
+            inside, outside = F(source.randint(1, 9), 10), F(source.randint(1, 9), 10)
+            first = [p * inside, p * (1 - inside), (1 - p) * outside, (1 - p) * (1 - outside)]
+            second = [q * outside, q * (1 - outside), (1 - q) * inside, (1 - q) * (1 - inside)]
+            with precision(256):
+                assert not standard.least_of_event(p, q) > standard.least(first, second).upper

@@ -538,3 +538,74 @@ class TestWords:
         assert "more than 3 people" in AddRemove(group=3).unpromised()
         assert Replace().unpromised().startswith("hide how many people are in the data, nor hide equally well")
         assert "from Monday to Sunday" in AddRemove(key="p", per=WEEK).words()
+
+
+def _reached(value: AddRemove | Replace, vectors: list[tuple[Fraction, ...]], norm: int) -> Fraction:
+    """The square of the farthest that one step moves a sum, over all datasets of up to three of these vectors."""
+    world = Finite.multisets(tuple(range(len(vectors))), range(4))
+    sums = {
+        x: tuple(map(sum, zip(*(vectors[i] for i in x), strict=True))) or (0,) * len(vectors[0]) for x in world.datasets
+    }
+    moved = (
+        tuple(abs(a - b) for a, b in zip(sums[x], sums[y], strict=True))
+        for x, y, _ in value.protected_pairs(world.datasets, world)
+    )
+    return max(sum(each) ** 2 if norm == 1 else sum(part**2 for part in each) for each in moved)
+
+
+class TestWhatATableAsks:
+    @pytest.mark.parametrize("norm", [1, 2])
+    @pytest.mark.parametrize("signed", [False, True])
+    @pytest.mark.parametrize("single", [False, True])
+    @pytest.mark.parametrize("value", [AddRemove(), Replace(), AddRemove(group=2), Replace(group=2)], ids=repr)
+    def test_reach_is_what_enumeration_finds(self, value, norm, signed, single):
+        # (0, 1), (1, 0), (3/5, 4/5) and so on: no vector is longer than 1 in the norm, and the extremes are among them.
+        inside = Fraction(1, 2) if norm == 1 else Fraction(3, 5)
+        rest = Fraction(1, 2) if norm == 1 else Fraction(4, 5)
+        one, none = Fraction(1), Fraction(0)
+        vectors = [(one,), (none,), (inside,)] if single else [(one, none), (none, one), (inside, rest)]
+        if signed:
+            vectors[-1] = tuple(-each for each in vectors[0])
+        assert _reached(value, vectors, norm) == value.reach2(norm, signed=signed, single=single)
+
+    @pytest.mark.parametrize("value", [Replace(group=2), unit.AddRemoveReplace(group=2)], ids=repr)
+    def test_reach_of_what_also_exchanges_is_that_of_exchanges(self, value):
+        assert [value.reach2(norm, signed=False) for norm in (1, 2)] == [16, 8]
+
+    @pytest.mark.parametrize("group", [1, 2, 3, 7])
+    @pytest.mark.parametrize("people", [1, 2, 5, 12])
+    def test_steps_for_people_are_steps_to_the_unit_that_says_so(self, group, people):
+        added, replaced = AddRemove(group=group), Replace(group=group)
+        assert added.steps_for(people, presence=True) == added.steps_to(AddRemove(group=people))
+        assert added.steps_for(people, presence=False) == added.steps_to(Replace(group=people))
+        assert replaced.steps_for(people, presence=True) == replaced.steps_to(Replace(group=people))
+        assert replaced.steps_for(people, presence=False) == replaced.steps_to(Replace(group=people))
+
+    @pytest.mark.parametrize("value", [AddRemove(), Replace(), unit.Hamming(), unit.SymmetricDifference()], ids=repr)
+    def test_the_number_of_people_is_kept_where_it_is_said(self, value):
+        pairs = list(value.protected_pairs(MULTISETS.datasets, MULTISETS))
+        assert pairs
+        assert value.keeps_number == all(len(x) == len(y) for x, y, _ in pairs)
+
+    @pytest.mark.parametrize("value", [AddRemove(), Replace(), unit.Hamming(), unit.SymmetricDifference()], ids=repr)
+    @pytest.mark.parametrize("k", [1, 2, 3])
+    def test_up_to_a_distance_is_one_step(self, value, k):
+        single = {AddRemove: AddRemove, Replace: Replace, unit.Hamming: Replace, unit.SymmetricDifference: AddRemove}
+        near = single[type(value)]()
+        for x, y in product(MULTISETS.datasets, repeat=2):
+            apart = near.changes(near.view(x, MULTISETS), near.view(y, MULTISETS))
+            assert (value.up_to(k).distance(x, y, MULTISETS) <= 1) == (apart <= k)
+
+    def test_only_units_of_whole_people_are_of_people(self):
+        assert all(
+            unit.of_people(each) for each in (AddRemove(), Replace(), unit.Hamming(), unit.SymmetricDifference())
+        )
+        others = (
+            unit.AddRemoveReplace(),
+            unit.Element(key="a", element="b"),
+            unit.FreeLunch(),
+            Neighbours([]),
+            "replace",
+            None,
+        )
+        assert not any(unit.of_people(each) for each in others)

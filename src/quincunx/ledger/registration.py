@@ -22,11 +22,11 @@ from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
 from quincunx.loss.filter import Filter
-from quincunx.loss.spend import Additive, symbol
 from quincunx.numbers import non_negative, positive
 from quincunx.numbers.text import at_least, stated
 from quincunx.spec import Specification
 from quincunx.spec.intensity import number
+from quincunx.spec.standard import Additive
 
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}
 # The last specification and its four blocks as text: one place, so that both are read and written at once.
@@ -77,7 +77,7 @@ class Registration:
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "analysts", analysts)
         object.__setattr__(self, "smallest_spend", smallest)
-        object.__setattr__(self, "symbol", symbol(account.standard))
+        object.__setattr__(self, "symbol", account.standard.additive)
         object.__setattr__(self, "total", account.budget)
         object.__setattr__(self, "delta", account.account.remaining_delta)
         object.__setattr__(self, "guarantee", guarantee(specification))

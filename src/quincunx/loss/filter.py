@@ -17,21 +17,14 @@ from typing import Final, NoReturn
 
 from quincunx.errors import BudgetError, DataError, MisuseError, ParameterError, PrivacyError, kind_of
 from quincunx.loss.loss import Loss
-from quincunx.loss.spend import Additive, cost, rounded_up, symbol
+from quincunx.loss.spend import cost, rounded_up
 from quincunx.numbers import Ball, Exact, ball, delta_parameter, exact_fraction, precision
 from quincunx.numbers.text import amount, at_most, stated
 from quincunx.spec.intensity import number
-from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Standard
+from quincunx.spec.standard import Additive, Pure, Standard, adds_up
 
 _DECIMALS: Final = 10**12
 _KNOWN: Final = "Pure(), Approximate(delta), ZCDP(), GaussianDP() or Renyi(alpha)"
-_REASONS: Final = {
-    "kl": "a budget in KL is an average over outputs and bounds no single event",
-    "tv": "a budget in TV allows one person's data to be published with that probability",
-    "tradeoff": "a trade-off curve has no number that adds up, and stopping on a composed curve breaks it",
-    "normalised-renyi": "ρ is what adds up, not √ρ; keep the same budget in ZCDP() with ρ = (√ρ)²",
-    "divergence": "f-divergences in general have no number that adds up under adaptive choice",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +117,7 @@ class Filter(_Account):
 
     def _charge(self, loss: Loss, delta: object) -> tuple[Fraction, Fraction]:
         standard, share = self._standard, delta_parameter(delta)
-        if share and not isinstance(standard, Approximate):
+        if share and not standard.shares_delta:
             got, hint = amount(share), "Other standards take the δ that a loss states itself."
             raise ParameterError("only an Approximate filter shares out δ", where="delta", got=got, hint=hint)
         used = share or loss.stated_delta()
@@ -134,8 +127,8 @@ class Filter(_Account):
     def _decide(self, price: Fraction, share: Fraction) -> Admission:
         spent, spent_delta = self._account.spent + price, self._account.spent_delta + share
         if spent > self._budget:
-            raise _refusal(symbol(self._standard), price, self._account.spent, self._account.remaining)
-        if spent_delta > _delta_budget(self._standard):
+            raise _refusal(self._standard.additive, price, self._account.spent, self._account.remaining)
+        if spent_delta > self._standard.delta_budget:
             raise _refusal("δ", share, self._account.spent_delta, self._account.remaining_delta)
         return self._state(price, share, spent, spent_delta)
 
@@ -146,13 +139,13 @@ class Filter(_Account):
             spent=spent,
             spent_delta=spent_delta,
             remaining=self._budget - spent,
-            remaining_delta=_delta_budget(self._standard) - spent_delta,
+            remaining_delta=self._standard.delta_budget - spent_delta,
         )
 
     def __repr__(self) -> str:
-        account, delta = self._account, _delta_budget(self._standard)
+        account, delta = self._account, self._standard.delta_budget
         rest = f", δ = {amount(account.spent_delta)} of {amount(delta)}" if delta else ""
-        return f"<Filter: spent {symbol(self._standard)} = {amount(account.spent)} of {amount(self._budget)}{rest}>"
+        return f"<Filter: spent {self._standard.additive} = {amount(account.spent)} of {amount(self._budget)}{rest}>"
 
 
 class Odometer(_Account):
@@ -229,28 +222,22 @@ class Batch:
 
 
 def _additive(standard: object) -> Additive:
-    if isinstance(standard, Additive):
+    if adds_up(standard):
         return standard
-    if isinstance(standard, Standard):
-        reason = _REASONS.get(standard.kind, "no number that adds up is known for it")
-        got = type(standard).__name__
-        raise MisuseError(f"no filter for this standard: {reason}", where="standard", got=got, hint=f"Use {_KNOWN}.")
-    hint = f"Use {_KNOWN}; a composed δ(ε) curve is for a Batch, whose losses are fixed in advance."
     got = type(standard).__name__
+    if isinstance(standard, Standard):
+        what = f"no filter for this standard: {standard.unadded}"
+        raise MisuseError(what, where="standard", got=got, hint=f"Use {_KNOWN}.")
+    hint = f"Use {_KNOWN}; a composed δ(ε) curve is for a Batch, whose losses are fixed in advance."
     raise MisuseError("a filter is built on a standard, not on a loss or a curve", where="standard", got=got, hint=hint)
 
 
 def _budget(standard: Additive, intensity: Exact) -> Fraction:
-    power = 2 if isinstance(standard, GaussianDP) else 1
     if isinstance(intensity, Fraction):
-        return intensity**power
+        return intensity**standard.power
     with precision(256):
-        lowest = exact_fraction((ball(intensity) ** power).lower())
+        lowest = exact_fraction((ball(intensity) ** standard.power).lower())
     return Fraction(lowest * _DECIMALS // 1, _DECIMALS)
-
-
-def _delta_budget(standard: Additive) -> Fraction:
-    return standard.delta if isinstance(standard, Approximate | ZCDP) else Fraction(0)
 
 
 def _refusal(symbol: str, requested: Fraction, spent: Fraction, remaining: Fraction) -> BudgetError:

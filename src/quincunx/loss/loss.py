@@ -17,7 +17,7 @@ from quincunx.loss.exchange import from_json, to_json
 from quincunx.loss.law import Bounds, Law, Real, kl_of, renyi_of, total, total_of
 from quincunx.loss.sampling import Unit, subsampled
 from quincunx.loss.solve import first_within, last_beyond
-from quincunx.loss.spend import Additive, cost
+from quincunx.loss.spend import cost
 from quincunx.loss.stated import Largest
 from quincunx.loss.tradeoff import tradeoff
 from quincunx.numbers import (
@@ -33,6 +33,7 @@ from quincunx.numbers import (
     probability,
     rational,
 )
+from quincunx.spec.standard import Additive
 
 _PRECISION = 256
 

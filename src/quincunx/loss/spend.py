@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import PrivacyError
 from quincunx.loss.law import Real, renyi_of, total_of
 from quincunx.numbers import exact_fraction, precision
-from quincunx.spec.standard import ZCDP, Approximate, GaussianDP, Pure, Renyi
+from quincunx.spec.standard import Additive
 
 if TYPE_CHECKING:
     from quincunx.loss.loss import Loss
-
-# The standards with a parameter that adds up when each mechanism is chosen from the answers before it.
-Additive: TypeAlias = Pure | Approximate | ZCDP | GaussianDP | Renyi
 
 _DECIMALS: Final = 10**12
 
@@ -43,12 +40,7 @@ def rounded_up(value: Real, standard: Additive) -> Fraction:
     if isinstance(value, Fraction):
         return value
     if not value.is_finite():
-        share = "Give it a share of δ: admit(loss, delta=…)." if isinstance(standard, Approximate) else ""
-        got, hint = f"{symbol(standard)} = ∞", share or "Choose a standard that the mechanism can meet."
+        share = "Give it a share of δ: admit(loss, delta=…)." if standard.shares_delta else ""
+        got, hint = f"{standard.additive} = ∞", share or "Choose a standard that the mechanism can meet."
         raise PrivacyError("the loss cannot meet this standard", where=type(standard).__name__, got=got, hint=hint)
     return Fraction(-(-exact_fraction(value.upper()) * _DECIMALS // 1), _DECIMALS)
-
-
-def symbol(standard: Additive) -> str:
-    """The symbol of the additive parameter: μ² where the customary one is μ."""
-    return "μ²" if isinstance(standard, GaussianDP) else standard.symbol

@@ -17,7 +17,7 @@ from quincunx.meaning.joint import Joint
 from quincunx.numbers import Ball, Exact, Log, ball, float_above, non_negative, precision
 from quincunx.numbers.text import amount
 from quincunx.spec import intensity as intensities
-from quincunx.spec.unit import AddRemove, Replace, Unit
+from quincunx.spec.unit import Unit, of_people
 
 _BITS: Final = 256
 # How many weights a search may add up before it is refused.
@@ -50,13 +50,10 @@ class Chamber:
         """
         if about not in ABOUT:
             raise ParameterError('must be "record" or "presence"', where="about", got=repr(about)[:40])
-        if not isinstance(unit, AddRemove | Replace):
+        if not of_people(unit):
             hint = "State it for people: unit.Replace() or unit.AddRemove()."
             raise PrivacyError("a chamber counts people", where="unit", got=kind_of(unit), hint=hint)
-        one = AddRemove if about == "presence" and isinstance(unit, AddRemove) else Replace
-        steps = unit.steps_to(one(key=unit.key, per=unit.per, group=self.size))
-        # Both units have the same key and period, so the number of steps is always known.
-        return steps if steps is not None else 2 * self.size
+        return unit.steps_for(self.size, presence=about == "presence")
 
     def factor(self, epsilon: object, *, unit: Unit, about: str = "record") -> float:
         """e^{kε}, k = `steps`: how far one release under pure ε moves the odds of a statement about the record.
@@ -70,7 +67,7 @@ class Chamber:
         number, steps = intensity(epsilon), self.steps(unit=unit, about=about)
         alone = Chamber(record=self.record, others=()).steps(unit=unit, about=about)
         # Replacing does not hide how many people there are: a record is in the data, or another one in its place.
-        replaced = isinstance(unit, Replace)
+        replaced = unit.keeps_number
         what = "any statement about this person" + ("'s record" if replaced else "")
         who, besides = "nobody's record", ""
         if about == "presence":

@@ -70,11 +70,7 @@ def for_people(guarantee: Guarantee, about: object, people: object = 1) -> Guara
     if not isinstance(about, str) or about not in ABOUT:
         raise ParameterError('must be "record" or "presence"', where="about", got=repr(about)[:40])
     count = positive_integer(people, "people")
-    unit = guarantee.unit
-    one = AddRemove if about == "presence" and isinstance(unit, AddRemove) else Replace
-    # Both units have the same key and period, so the number of steps is known.
-    steps = unit.steps_to(one(key=unit.key, per=unit.per, group=count)) or 2 * count
-    return guarantee.grown(steps)
+    return guarantee.grown(guarantee.unit.steps_for(count, presence=about == "presence"))
 
 
 def undecided(what: str, stated: str) -> PrivacyError:

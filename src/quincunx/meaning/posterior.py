@@ -23,7 +23,6 @@ from quincunx.numbers import (
 )
 from quincunx.numbers.text import amount
 from quincunx.spec import Specification
-from quincunx.spec.unit import Replace
 from quincunx.spec.wording import listed
 
 _LEAST: Final = Fraction(1, 10**12)
@@ -146,7 +145,7 @@ def _held(guarantee: Guarantee, about: str, people: int, prior: Fraction) -> str
     whole, several = guarantee.unit.per is None, people != 1
     who = (f"these {people} people" if several else "this person") if whole else "those rows"
     # Replacing does not hide how many people there are: the record is in the data, or another one in its place.
-    replaced = isinstance(guarantee.unit, Replace)
+    replaced = guarantee.unit.keeps_number
     if about == "record":
         record = ("'s record" if not several else "'s records") if replaced and whole else ""
         return f"something about {who}{record} with probability {chance(prior)}"

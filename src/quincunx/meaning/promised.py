@@ -16,7 +16,7 @@ from quincunx.spec import Specification
 from quincunx.spec.implication import exponential, scaled
 from quincunx.spec.order import rounded_up
 from quincunx.spec.standard import Approximate, Pure
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec.unit import of_people
 
 # How many times smaller than `outside` the δ may be at which the other standards are converted.
 _SHARES: Final = (3, 4, 6, 10, 20, 50, 100, 1_000)
@@ -32,7 +32,7 @@ class Promised:
     @property
     def unit(self) -> Unit:
         unit = self.specification.unit
-        if not isinstance(unit, AddRemove | Replace):
+        if not of_people(unit):
             hint = "State it for people: unit.Replace() or unit.AddRemove()."
             got = type(unit).__name__
             raise PrivacyError("a belief about one person needs a unit of people", where="unit", got=got, hint=hint)
@@ -108,7 +108,7 @@ def _at_distance(specification: Specification, unit: Unit, steps: int) -> Specif
     return Specification(
         domain=specification.domain,
         scope=specification.scope,
-        unit=Replace(key=unit.key, group=steps),
+        unit=unit.up_to(steps),
         standard=specification.standard,
         intensity=grown if specification.varies else grown["everywhere"],
     )

@@ -10,7 +10,7 @@ from quincunx.meaning.guarantee import Guarantee, Unit
 from quincunx.meaning.leaking import Leaking
 from quincunx.meaning.promised import Promised
 from quincunx.spec import Specification
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec.unit import AddRemove, Replace, of_people
 
 UNITS: Final[dict[str, Unit]] = {"add-remove": AddRemove(), "replace": Replace()}
 
@@ -30,7 +30,7 @@ def guarantee_of(subject: object, unit: object = None) -> Guarantee:
 
 def read_unit(unit: object) -> Unit:
     """The unit that is meant: "replace", "add-remove", or one of quincunx.unit that speaks of people."""
-    if isinstance(unit, AddRemove | Replace):
+    if of_people(unit):
         return unit
     if isinstance(unit, str) and unit in UNITS:
         return UNITS[unit]

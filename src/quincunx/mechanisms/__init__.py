@@ -3,9 +3,11 @@
 from quincunx.mechanisms import sensitivity
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
+from quincunx.mechanisms.exchange import from_json, kinds
 from quincunx.mechanisms.exponential import Exponential
 from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.laplace import Laplace
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.mechanisms.partition_selection import PartitionSelection
 from quincunx.mechanisms.permute_and_flip import PermuteAndFlip
 from quincunx.mechanisms.randomized_response import Estimate, RandomizedResponse
@@ -19,11 +21,14 @@ __all__ = [
     "Exponential",
     "Gaussian",
     "Laplace",
+    "Mechanism",
     "PartitionSelection",
     "PermuteAndFlip",
     "RandomizedResponse",
     "SparseVector",
     "SparseVectorSession",
     "ThresholdSelection",
+    "from_json",
+    "kinds",
     "sensitivity",
 ]

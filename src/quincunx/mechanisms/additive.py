@@ -6,7 +6,8 @@ Values are integers that count lattice steps: the value x stands for x·step in 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Final
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.loss import Loss
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.numbers import Ball, ball, float_above, positive_integer, precision, rational
 
 # Sums are clamped here, not noise: x + K with |x| ≤ LIMIT and K clamped to int64 has the same clamped sum as the exact
@@ -25,18 +26,13 @@ LIMIT: Final = 2**62 - 1
 _PRECISION: Final = 512
 
 
-class Additive(ABC):
+class Additive(Mechanism):
     """An additive mechanism on the lattice step·ℤ. Subclasses say how they draw, what they leak and their tail."""
 
     __slots__ = ()
     step: Fraction
     # The norm in which `sensitivity` is measured: 1 or 2.
     norm: ClassVar[int]
-
-    @property
-    @abstractmethod
-    def loss(self) -> Loss:
-        """What one answer leaks when the true value moves by `sensitivity`."""
 
     @property
     @abstractmethod
@@ -60,6 +56,18 @@ class Additive(ABC):
         noise = self._draw(exact.size).reshape(exact.shape)
         noisy = np.clip(noise, -LIMIT - exact, LIMIT - exact) + exact
         return int(noisy[()]) if scalar else noisy
+
+    def each(self, exact: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The noisy numbers, in the shape of `exact`, which may be empty."""
+        return np.asarray(self.sample(exact)) if exact.size else np.zeros(exact.shape, dtype=np.int64)
+
+    def beyond(self, limit: int, risk: Fraction) -> float | None:
+        """`error(risk)` if it is more than `limit` steps of 1."""
+        # Symmetric noise of a log-concave law is beyond t standard deviations with probability at most e^{1−t}.
+        if math.sqrt(self.variance) * (2 - math.log(risk)) + 2 < limit:
+            return None
+        error = self.error(risk)
+        return error if error > limit else None
 
     def error(self, beta: object, size: object = 1) -> float:
         """The smallest a such that, with probability at least 1 − beta, all of `size` answers are within a.
@@ -154,3 +162,10 @@ def _clamped(values: object, where: str, kinds: str, hint: str) -> Any:
     if isinstance(values, list | tuple):
         return [_clamped(value, where, kinds, hint) for value in values]
     raise DataError("values must be integers", where=where, got=kind_of(values), hint=hint)
+
+
+def noise_of(mechanism: Mechanism) -> Additive:
+    """The mechanism, where it adds noise to numbers: what counts, sums and means ask about their error."""
+    if not isinstance(mechanism, Additive):
+        raise ParameterError("expected noise that is added to numbers", where="noise", got=mechanism.tag)
+    return mechanism

@@ -21,6 +21,7 @@ from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
 from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
+from quincunx.numbers.text import near
 
 # Up to this σ² (in steps²) tails are exact sums; beyond, an upper bound within one step of them.
 _SUMMED: Final = 10**6
@@ -40,6 +41,10 @@ class DiscreteGaussian(Additive):
     sensitivity2: Fraction
     step: Fraction
     coordinates: int | None
+    tag: ClassVar[str] = "discrete-gaussian"
+    term: ClassVar[str] = (
+        "discrete Gaussian noise, a law of its own; sensitivity in ℓ2; coordinates=1 where one coordinate moves"
+    )
     norm: ClassVar[int] = 2
 
     def __init__(
@@ -146,6 +151,10 @@ class DiscreteGaussian(Additive):
             weights, _ = gaussian_weights(lattice2, 160)
             second = sum((k * k * weight for k, weight in enumerate(weights)), Ball(0))
             return float_near(ball(self.step**2) * 2 * second / (2 * sum(weights, Ball(0)) - 1))
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """Its law, and its σ in the data's unit."""
+        return f"discrete Gaussian noise, σ = {near(math.sqrt(self.sigma2) * float(unit), 4)}"
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.discrete_gaussian(sigma2=self.sigma2 / self.step**2, size=count))

@@ -17,6 +17,7 @@ from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.numbers import Ball, ball, float_near, positive, precision
+from quincunx.numbers.text import near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -31,6 +32,10 @@ class DiscreteLaplace(Additive):
     scale: Fraction
     sensitivity: Fraction
     step: Fraction
+    tag: ClassVar[str] = "discrete-laplace"
+    term: ClassVar[str] = (
+        "discrete Laplace (geometric) noise, a law of its own; sensitivity in ℓ1, a whole number of steps"
+    )
     norm: ClassVar[int] = 1
 
     def __init__(self, *, scale: object, sensitivity: object = 1, step: object = 1) -> None:
@@ -91,6 +96,10 @@ class DiscreteLaplace(Additive):
             # 2q/(1−q)² = 1/(2·sinh²(s)) with q = e^{−2s}.
             s = ball(self.step / (2 * self.scale))
             return float_near(ball(self.step**2) / (2 * s.sinh() ** 2))
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """Its law, and its scale in the data's unit."""
+        return f"discrete Laplace noise, scale = {near(float(self.scale) * float(unit), 4)}"
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.discrete_laplace(self.scale / self.step, count))

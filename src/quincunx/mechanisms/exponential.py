@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from quincunx import noise
 from quincunx.loss import BoundedRangeLaw, Loss
 from quincunx.mechanisms.selection import Selection
 from quincunx.numbers import Ball, ball
+from quincunx.numbers.text import near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -24,10 +26,16 @@ class Exponential(Selection):
     η = 2·sensitivity/scale, or sensitivity/scale where monotone; ε = η and ρ ≤ η²/8.
     """
 
+    tag: ClassVar[str] = "exponential"
+
     @property
     def loss(self) -> Loss:
         """That of bounded range η."""
         return Loss.of(BoundedRangeLaw(eta=self._epsilon))
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """Its law, and its scale in the scores' unit."""
+        return f"a choice by the exponential mechanism, scale = {near(float(self.scale) * float(unit), 4)}"
 
     def _pick(self, scores: Sequence[int]) -> int:
         return int(self._picks(scores, 1)[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
 from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
+from quincunx.numbers.text import near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -30,6 +32,10 @@ class Gaussian(Additive):
     sigma2: Fraction
     sensitivity2: Fraction
     step: Fraction
+    tag: ClassVar[str] = "gaussian"
+    term: ClassVar[str] = (
+        "continuous Gaussian noise, also rounded to a lattice (rounding only loses); sensitivity in ℓ2"
+    )
     norm: ClassVar[int] = 2
 
     def __init__(
@@ -104,6 +110,10 @@ class Gaussian(Additive):
         with precision(128):
             total = sum(((2 * m + 1) * self._tail(m) for m in range(120)), Ball(0))
             return float_near(ball(self.step**2) * total)
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """Its law, and its σ in the data's unit."""
+        return f"rounded Gaussian noise, σ = {near(sqrt(self.sigma2) * float(unit), 4)}"
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.rounded_gaussian(sigma2=self.sigma2 / self.step**2, size=count))

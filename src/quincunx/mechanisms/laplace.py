@@ -15,6 +15,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.numbers import Ball, ball, float_near, positive, precision
+from quincunx.numbers.text import near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -28,6 +29,8 @@ class Laplace(Additive):
     scale: Fraction
     sensitivity: Fraction
     step: Fraction
+    tag: ClassVar[str] = "laplace"
+    term: ClassVar[str] = "continuous Laplace noise, also rounded to a lattice (rounding only loses); sensitivity in ℓ1"
     norm: ClassVar[int] = 1
 
     def __init__(self, *, scale: object, sensitivity: object = 1, step: object = 1) -> None:
@@ -73,6 +76,10 @@ class Laplace(Additive):
         with precision(128):
             s = ball(self.step / (2 * self.scale))
             return float_near(ball(self.step**2) * s.cosh() / (2 * s.sinh() ** 2))
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """Its law, and its scale in the data's unit."""
+        return f"rounded Laplace noise, scale = {near(float(self.scale) * float(unit), 4)}"
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.rounded_laplace(self.scale / self.step, count))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from flint import ctx
@@ -17,6 +17,7 @@ from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import edge, verified
 from quincunx.mechanisms.goal import goal_outside
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.mechanisms.parameters import first, risk, stated
 from quincunx.noise.bits import source
 from quincunx.noise.chance import choose
@@ -31,13 +32,14 @@ from quincunx.numbers import (
     precision,
     rational,
 )
+from quincunx.numbers.text import stated as stated_text
 
 _PRECISION: Final = 512
 _HINT: Final = "Count the people behind each key; a person counts once."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class PartitionSelection:
+class PartitionSelection(Mechanism):
     """A key with n people behind it is kept with probability π(n), the largest that (ε, δ) allows for every n at once.
 
     π(0) = 0, π(n) = min(e^ε·π(n−1) + δ, 1 − e^{−ε}(1 − π(n−1) − δ), 1), ε = `epsilon` > 0, 0 < δ = `delta` < 1. Input
@@ -47,6 +49,8 @@ class PartitionSelection:
 
     epsilon: Fraction
     delta: Fraction
+    tag: ClassVar[str] = "partition-selection"
+    accuracy: ClassVar[str] = "{count} keys with at least {half} people each are all kept"
 
     def __init__(self, *, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
@@ -92,6 +96,10 @@ class PartitionSelection:
             # The choice is 0, and the key is kept, where U < π(n).
             kept[here] = choose(bits, partial(self._cumulative, count), int(here.sum())) == 0
         return bool(kept[()]) if scalar else kept
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:  # noqa: ARG002 - people have no unit
+        """The rule, and its ε and δ."""
+        return f"keys selected by the optimal rule, {stated_text('ε', self.epsilon, self.delta)}"
 
     def chance(self, count: object) -> float:
         """π(count), the nearest float: the probability that a key with so many people behind it is kept."""

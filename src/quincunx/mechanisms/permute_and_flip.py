@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from flint import arb_poly
@@ -15,6 +16,7 @@ from quincunx.loss import Loss
 from quincunx.mechanisms.parameters import stated
 from quincunx.mechanisms.selection import Selection
 from quincunx.numbers import Ball, ball
+from quincunx.numbers.text import near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -26,10 +28,16 @@ class PermuteAndFlip(Selection):
     ε = 2·sensitivity/scale, or sensitivity/scale where monotone. It is not of bounded range: ρ = ε·tanh(ε/2).
     """
 
+    tag: ClassVar[str] = "permute-and-flip"
+
     @property
     def loss(self) -> Loss:
         """ε and, as for every ε-DP mechanism, ρ = ε·tanh(ε/2), rounded up."""
         return stated(self._epsilon)
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """Its law, and its scale in the scores' unit."""
+        return f"a choice by permute-and-flip, scale = {near(float(self.scale) * float(unit), 4)}"
 
     def _pick(self, scores: Sequence[int]) -> int:
         best, rate = max(scores), self.step / self.scale

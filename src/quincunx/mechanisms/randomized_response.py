@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import responding, responding_within
 from quincunx.mechanisms.goal import goal
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.numbers import Log, ball, float_above, float_below, float_near, positive_integer, precision, probability
+from quincunx.numbers.text import near
 
 # Every option has an estimate of its own; beyond this a table of them is not what is wanted.
 _MOST_OPTIONS: Final = 2**20
@@ -39,7 +41,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class RandomizedResponse:
+class RandomizedResponse(Mechanism):
     """Each respondent has one of k = `options` answers, 0 … k − 1, and tells the truth with `probability` p, 0 < p < 1.
 
     Every other option is told with r = (1 − p)/(k − 1). Input distance 1 is one respondent's answer. ε = |ln(p/r)|;
@@ -48,6 +50,9 @@ class RandomizedResponse:
 
     probability: Fraction
     options: int
+    tag: ClassVar[str] = "randomized-response"
+    term: ClassVar[str] = "one respondent's answer, true with the probability given, otherwise one of the other options"
+    accuracy: ClassVar[str] = "the share of an answer estimated from {count} respondents is within {half} of the truth"
 
     def __init__(self, *, probability: object, options: object = 2) -> None:
         object.__setattr__(self, "probability", _chance(probability))
@@ -108,6 +113,10 @@ class RandomizedResponse:
             lie = np.asarray(noise.uniform_integers(self.options - 1, truth.size)).reshape(truth.shape)
             answers = np.where(truthful, truth, lie + (lie >= truth))
         return int(answers) if answers.ndim == 0 else answers
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:  # noqa: ARG002 - answers have no unit
+        """How often the truth is told, among how many options."""
+        return f"randomized response, true with probability {near(self.probability, 4)} among {self.options} options"
 
     def unbias(self, mean: object) -> Fraction:
         """(mean − r)/(p − r): the share of an option that its share `mean` among the responses estimates without bias.

@@ -6,21 +6,21 @@ Scores are integers that count lattice steps: the value s stands for s·step in 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.mechanisms.parameters import first, flag, risk, tuples
 from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision
 
@@ -29,13 +29,14 @@ _HINT: Final = "Scores count lattice steps: divide by the step and take the floo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Selection(ABC):
+class Selection(Mechanism):
     """A choice among candidates by score. Subclasses say how they choose, with what probabilities and at what loss."""
 
     scale: Fraction
     sensitivity: Fraction
     monotone: bool
     step: Fraction
+    accuracy: ClassVar[str] = "the chosen one of {count} candidates scores within {half} of the best"
 
     def __init__(self, *, scale: object, sensitivity: object = 1, monotone: bool = False, step: object = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
@@ -82,11 +83,6 @@ class Selection(ABC):
             step=step,
         )
 
-    @property
-    @abstractmethod
-    def loss(self) -> Loss:
-        """What one choice leaks when every score moves by at most `sensitivity`."""
-
     @abstractmethod
     def _pick(self, scores: Sequence[int]) -> int:
         """The place of one candidate, drawn."""
@@ -127,6 +123,13 @@ class Selection(ABC):
             here = np.flatnonzero(which.ravel() == i)
             chosen[here] = self._picks(row.tolist(), here.size)
         return chosen
+
+    def each(self, exact: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One choice for each row of scores: the place of its candidate."""
+        if exact.ndim != 2:
+            got = f"an array of {exact.ndim} dimensions"
+            raise DataError("expected a row of scores for each group", where=type(self).__name__, got=got)
+        return np.asarray(self.sample(exact)) if len(exact) else np.zeros(0, dtype=np.int64)
 
     def error(self, beta: object, candidates: object) -> float:
         """The smallest a, a whole number of steps, such that for all scores of so many `candidates` the chosen one is

@@ -22,7 +22,7 @@ from quincunx.errors import DataError, ParameterError, PrivacyError, kind_of
 from quincunx.mechanisms.additive import LIMIT
 from quincunx.numbers import float_near, positive, positive_integer, rational
 from quincunx.spec import domain
-from quincunx.spec.unit import AddRemove, Replace, Unit
+from quincunx.spec.unit import AddRemove, Replace, Unit, of_people
 
 __all__ = ["Clip", "Count", "Histogram", "Linear", "Mean", "Statistic", "Sum", "Variance"]
 
@@ -186,7 +186,7 @@ class Statistic(ABC):
 
     def _people(self, unit: Unit) -> People:
         where = type(self).__name__
-        if not isinstance(unit, AddRemove | Replace):
+        if not of_people(unit):
             hint = "Sensitivities are known for the units that speak of people: AddRemove and Replace."
             raise PrivacyError("no sensitivity is known for this unit", where=where, got=kind_of(unit), hint=hint)
         if unit.key is not None and self.rows is None:

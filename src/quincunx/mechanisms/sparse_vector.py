@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Final, NoReturn
+from typing import ClassVar, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
 from quincunx.mechanisms.goal import goal
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.mechanisms.parameters import first, flag, risk, stated, tuples
 from quincunx.noise.bits import source
 from quincunx.noise.laplace import discrete_laplace_staircase
 from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision, rational
+from quincunx.numbers.text import near
 
 _PRECISION: Final = 512
 # The finite model leaves out threshold noise of less than this probability, and adds it to every ball.
@@ -33,7 +35,7 @@ _CUT_BITS: Final = 220
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class SparseVector:
+class SparseVector(Mechanism):
     """Answer i is "above" iff value_i + ν_i ≥ threshold + ρ; after c = `aboves` answers "above" it is over.
 
     ρ is discrete Laplace noise of `threshold_scale`, drawn once; each ν_i of `query_scale`, all independent. Any number
@@ -49,6 +51,11 @@ class SparseVector:
     sensitivity: Fraction
     monotone: bool
     step: Fraction
+    tag: ClassVar[str] = "sparse-vector"
+    accuracy: ClassVar[str] = (
+        "of {count} values each one called above is at least the threshold less {half}, each one called below at most "
+        "the threshold plus {half}"
+    )
 
     def __init__(
         self,
@@ -155,6 +162,11 @@ class SparseVector:
             raise DataError("expected a list of values", where=type(self).__name__, got=got)
         session = self.start()
         return np.fromiter(_until_done(session, exact.tolist()), dtype=bool)
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """How many answers above, and the scales of both noises in the data's unit."""
+        level, each = (near(float(scale) * float(unit), 4) for scale in (self.threshold_scale, self.query_scale))
+        return f"sparse vector, {self.aboves} above, threshold scale = {level}, query scale = {each}"
 
     def error(self, beta: object, queries: object) -> float:
         """An a such that with probability at least 1 − beta every one of `queries` answers is right up to a.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -17,6 +17,7 @@ from quincunx.mechanisms.calibration import edge, verified
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
 from quincunx.mechanisms.goal import goal_outside
+from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.mechanisms.parameters import first, risk, stated
 from quincunx.numbers import Ball, ball, delta_parameter, float_near, positive, positive_integer, precision
 
@@ -27,7 +28,7 @@ Noise: TypeAlias = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class ThresholdSelection:
+class ThresholdSelection(Mechanism):
     """A key is kept when its votes plus K are at least τ, K the integer noise of `noise`.
 
     A person with t ≤ `groups` keys gives each `votes(t)`: ⌊2^bits/t⌋ under Laplace-type noise, ⌊2^bits/√t⌋ under
@@ -42,6 +43,8 @@ class ThresholdSelection:
     people: int
     bits: int
     delta: Fraction
+    tag: ClassVar[str] = "threshold-selection"
+    accuracy: ClassVar[str] = "{count} keys with at least {half} votes each are all kept"
 
     def __init__(self, *, noise: Noise, groups: object, delta: object, people: object = 1, bits: int = 0) -> None:
         if not isinstance(noise, DiscreteLaplace | DiscreteGaussian) or noise.step != 1:
@@ -141,6 +144,10 @@ class ThresholdSelection:
         exact, scalar = lattice_values(counts, type(self).__name__, hint=_HINT)
         kept = self.noise.sample(exact) >= self.threshold
         return bool(kept) if scalar else kept
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        """The threshold, and the noise of the votes."""
+        return f"keys of at least {self.threshold} noisy votes; {self.noise.words(unit)}"
 
     def chance(self, count: object) -> float:
         """The probability, as the nearest float, that a key with so many votes is kept; too high by at most what the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from quincunx.errors import ParameterError
 from quincunx.ledger import Question
@@ -17,7 +17,6 @@ from quincunx.release.books import PLAN, Books
 from quincunx.release.identity import asked
 from quincunx.release.pricing import Budgeted, Priced, price, spend_for
 from quincunx.release.words import noises
-from quincunx.spec.standard import ZCDP
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
 from quincunx.table.schema import Schema
@@ -60,11 +59,6 @@ class Kept:
     first: bool
     seq: int
     head: str
-
-
-def norm_of(standard: Budgeted) -> Literal[1, 2]:
-    """The norm of the noise: ℓ2 for zCDP, ℓ1 for pure and approximate privacy."""
-    return 2 if isinstance(standard, ZCDP) else 1
 
 
 def spend_of(

@@ -23,7 +23,6 @@ from quincunx.release.pricing import price_batch, spend_for
 from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
 from quincunx.release.whole import check_folder
-from quincunx.spec.standard import Approximate
 
 _ZERO: Final = Fraction(0)
 _BATCH: Final = "quincunx/batch/1"
@@ -164,7 +163,7 @@ def release(
 def _planned(desk: Desk, entries: Sequence[ReleaseEntry]) -> _Planned:
     spends = _spends(desk, entries)
     delta = sum((entry.delta for entry in entries), _ZERO)
-    if isinstance(desk.standard, Approximate) and delta:
+    if desk.standard.shares_delta and delta:
         return _as_one(desk, entries, spends, delta)
     asks = []
     for entry, spend in zip(entries, spends, strict=True):

@@ -24,8 +24,8 @@ from quincunx.release.pricing import Budgeted, Priced
 from quincunx.release.publish import publish
 from quincunx.release.reach import check_reach
 from quincunx.release.words import noises
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec.standard import is_budgeted
+from quincunx.spec.unit import AddRemove, Replace, of_people
 from quincunx.table import sql as reader
 from quincunx.table.engines.duckdb import DuckDB
 from quincunx.table.engines.evaluate import evaluate
@@ -153,7 +153,7 @@ class Desk:
         derive: whether keys that follow from declared facts are public, which they were not always.
         """
         query = reader.read(text, self.schema, evaluate, derive=derive)
-        return plan(query, self.schema, asking.norm_of(self.standard) if norm is None else norm)
+        return plan(query, self.schema, self.standard.norm if norm is None else norm)
 
     def ask(
         self, text: str, *, spend: object, delta: object, within: Mapping[str, object] | None, share: bool = False
@@ -163,7 +163,7 @@ class Desk:
         if before is not None:
             return before
         program, other = self.program(text), None
-        if isinstance(self.standard, Approximate) and delta is not None and program.selection is None:
+        if self.standard.shares_delta and delta is not None and program.selection is None:
             other = self.program(text, 2)
         wanted = asking.spend_of(
             program, self.standard, spend=spend, within=within, confidence=self.confidence, delta=delta, other=other
@@ -359,10 +359,10 @@ def _checked(tables: object) -> dict[str, Table]:
 
 
 def _check_blocks(unit: object, standard: object) -> None:
-    if not isinstance(unit, AddRemove | Replace):
+    if not of_people(unit):
         hint = 'Write unit.AddRemove(key="person_id") or unit.Replace(key="person_id"); there is no default.'
         raise SpecificationError("expected a unit of protection", where="unit", got=kind_of(unit), hint=hint)
-    if not isinstance(standard, Pure | Approximate | ZCDP):
+    if not is_budgeted(standard):
         hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9").'
         raise SpecificationError(
             "no budget is kept in this standard", where="standard", got=kind_of(standard), hint=hint

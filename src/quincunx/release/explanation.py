@@ -14,7 +14,7 @@ from quincunx.numbers import float_above
 from quincunx.numbers.text import above, amount, exact_text, near, percent, stated
 from quincunx.release.interval import half_width, of_mean, standard_error
 from quincunx.release.pricing import Priced
-from quincunx.release.words import measure_words, noise_words, selection_words, sharing_words
+from quincunx.release.words import measure_words, selection_words, sharing_words
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
@@ -163,9 +163,7 @@ def _from_facts(key: Key) -> str:
 
 def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
     """The parts of an Explanation that follow from the plan and the price."""
-    noise = (
-        tuple(noise_words(each, m) for each, m in zip(priced.noise, program.measures, strict=True)) if priced else ()
-    )
+    noise = tuple(each.words() for each in priced.measurements) if priced else ()
     return {
         "keys": key_words(program),
         "measures": tuple(measure_words(measure) for measure in program.measures),

@@ -10,12 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Final
 
-from quincunx import mechanisms
-from quincunx.release.pricing import Noise, Priced, Selector
-from quincunx.release.stored import law_name
+from quincunx.mechanisms import Mechanism
+from quincunx.release.pricing import Priced
 from quincunx.table.canonical import Json, node, number, part, value
 from quincunx.table.measure import Program, columns_read
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
@@ -23,15 +21,6 @@ from quincunx.table.source import Table
 
 # Raised when planning or drawing changes its meaning, so that an old answer is never taken for a new question.
 PLANNER: Final = 1
-# Mechanism → its tag and what fixes its law. Neither a tag nor a name is ever changed.
-_MECHANISMS: Final[Mapping[type, tuple[str, tuple[str, ...]]]] = {
-    mechanisms.DiscreteLaplace: ("DiscreteLaplace", ("scale", "sensitivity", "step")),
-    mechanisms.DiscreteGaussian: ("DiscreteGaussian", ("sigma2", "sensitivity2", "step", "coordinates")),
-    mechanisms.Gaussian: ("Gaussian", ("sigma2", "sensitivity2", "step")),
-    mechanisms.Laplace: ("Laplace", ("scale", "sensitivity", "step")),
-    mechanisms.PartitionSelection: ("PartitionSelection", ("epsilon", "delta")),
-    mechanisms.ThresholdSelection: ("ThresholdSelection", ("noise", "groups", "people", "bits", "delta")),
-}
 
 
 def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
@@ -55,8 +44,8 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
         "types": _text({column.name: [column.type, number(column.step)] for column in table.columns}),
         "keys": _text([None if key.values is None else [value(each) for each in key.values] for key in query.keys]),
         "public": public,
-        "noise": _text([[law_name(noise), _mechanism(noise)] for noise in priced.noise]),
-        "selection": _text(None if priced.selection is None else _mechanism(priced.selection)),
+        "noise": _text([[each.mechanism.tag, _mechanism(each.mechanism)] for each in priced.measurements]),
+        "selection": _text(None if priced.selection is None else _mechanism(priced.selection.mechanism)),
     }
 
 
@@ -91,14 +80,11 @@ def public_digest(tables: Mapping[str, Table]) -> str:
     return hashlib.sha256(_text(digests).encode("utf-8")).hexdigest()
 
 
-def _mechanism(mechanism: Noise | Selector) -> Json:
-    tag, names = _MECHANISMS[type(mechanism)]
-    given = {name: getattr(mechanism, name) for name in names}
-    return node(tag, **{name: _parameter(each) for name, each in given.items()})
-
-
-def _parameter(given: Noise | Fraction | int | None) -> Json:
-    return value(given) if given is None or isinstance(given, Fraction | int) else _mechanism(given)
+def _mechanism(mechanism: Mechanism) -> Json:
+    # Keys are older than tags: "discrete-laplace" stands in them as DiscreteLaplace.
+    name = "".join(word.capitalize() for word in mechanism.tag.split("-"))
+    given = mechanism.parameters().items()
+    return node(name, **{key: _mechanism(each) if isinstance(each, Mechanism) else value(each) for key, each in given})
 
 
 def _ends(column: ColumnSchema) -> Json:

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.loss import Loss
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, PartitionSelection, ThresholdSelection
+from quincunx.mechanisms.additive import Additive, noise_of
 from quincunx.numbers import positive
+from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.table.expression import Value
 from quincunx.table.measure import Measure, Program, Selection
 
 Budgeted: TypeAlias = Pure | Approximate | ZCDP
-Noise: TypeAlias = DiscreteLaplace | DiscreteGaussian | Gaussian
-Selector: TypeAlias = PartitionSelection | ThresholdSelection
 
 _WAYS_OUT: Final = (
     "List the public keys of the column, or state a delta above 0 in the standard and in the question, "
@@ -44,7 +44,7 @@ class Exact(Protocol):
 
     @property
     def measures(self) -> tuple[NDArray[np.int64], ...]:
-        """One array over the groups for each measure."""
+        """One array for each measure, with the groups along its first axis."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class Exact(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noisy:
-    """The noisy integers of the groups that may be shown, in an order that depends on the keys alone."""
+    """The drawn integers of the groups that may be shown, in an order that depends on the keys alone."""
 
     keys: tuple[tuple[Value, ...], ...]
     measures: tuple[NDArray[np.int64], ...]
@@ -63,7 +63,7 @@ class Noisy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """A planned question with its noise: one mechanism for each measure, in the measure's lattice units.
+    """A planned question with what is drawn for it: one measurement for each measure, and the selection of keys.
 
     spend: in the standard's additive parameter, ε or ρ. delta: the δ that the selection of keys or the noise uses.
     """
@@ -72,29 +72,29 @@ class Priced:
     standard: Budgeted
     spend: Fraction
     delta: Fraction
-    noise: tuple[Noise, ...]
-    selection: Selector | None
+    measurements: tuple[Measurement, ...]
+    selection: KeySelection | None
+
+    @property
+    def noise(self) -> tuple[Additive, ...]:
+        """The noise of each measure, of a question whose numbers all have noise added to them."""
+        return tuple(noise_of(each.mechanism) for each in self.measurements)
 
     @property
     def loss(self) -> Loss:
         """What the whole answer leaks when the data change by one unit of protection."""
-        losses = [mechanism.loss for mechanism in self.noise]
-        if self.selection is not None and self.program.selection is not None:
-            losses.append(_selection_loss(self.selection, self.program.selection))
-        return Loss.compose(losses)
+        numbers = Loss.compose(each.loss for each in self.measurements)
+        return numbers if self.selection is None else numbers + self.selection.loss
 
     def draw(self, exact: Exact) -> Noisy:
-        """Noise for every number, and for every key where keys are unknown. The keys kept are sorted."""
+        """What is drawn for every group, and for every key where keys are unknown. The keys kept are sorted."""
         keys, order = exact.keys, range(len(exact.keys))
         if self.selection is not None and exact.selection is not None:
-            kept = self.selection.sample(exact.selection) if len(keys) else np.zeros(0, dtype=bool)
+            kept = self.selection.draw(exact.selection)
             order = sorted(np.flatnonzero(kept).tolist(), key=lambda place: _rank(keys[place]))  # type: ignore[assignment]
         places = np.fromiter(order, dtype=np.intp, count=len(order))
-        # The noise is drawn for the keys kept alone: nobody sees the others.
-        noisy = (
-            mechanism.sample(numbers[places]) if places.size else np.zeros(0, dtype=np.int64)
-            for mechanism, numbers in zip(self.noise, exact.measures, strict=True)
-        )
+        # Answers are drawn for the keys kept alone: nobody sees the others.
+        noisy = (each.draw(numbers[places]) for each, numbers in zip(self.measurements, exact.measures, strict=True))
         return Noisy(keys=tuple(keys[place] for place in order), measures=tuple(noisy))
 
 
@@ -113,9 +113,9 @@ def price(
     parts = len(program.measures) + (program.selection is not None)
     each = total / parts
     selection = None if program.selection is None else _selector(program.selection, standard, each, share)
-    noise = tuple(_noise(measure, each) for measure in program.measures)
+    drawn = tuple(Measurement(measure=measure, mechanism=_noise(measure, each)) for measure in program.measures)
     return _verified(
-        Priced(program=program, standard=standard, spend=total, delta=share, noise=noise, selection=selection)
+        Priced(program=program, standard=standard, spend=total, delta=share, measurements=drawn, selection=selection)
     )
 
 
@@ -194,7 +194,7 @@ def spend_for(
     return steps * digit
 
 
-def _noise(measure: Measure, share: Fraction, *, rounded: bool = False) -> Noise:
+def _noise(measure: Measure, share: Fraction, *, rounded: bool = False) -> Additive:
     # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.
     squared = max(measure.sensitivity2, Fraction(1))
     if measure.vector.norm == 1:
@@ -206,11 +206,13 @@ def _noise(measure: Measure, share: Fraction, *, rounded: bool = False) -> Noise
     return DiscreteGaussian(sigma2=squared / (2 * share), sensitivity2=squared)
 
 
-def _selector(selection: Selection, standard: Budgeted, share: Fraction, delta: Fraction) -> Selector:
+def _selector(selection: Selection, standard: Budgeted, share: Fraction, delta: Fraction) -> KeySelection:
     if selection.groups == 1 and selection.people == 1:
+        # The optimal rule is stated for one key, so a person who moves is charged twice.
         uses = 2 if _moves(selection) else 1
-        epsilon = share / uses if not isinstance(standard, ZCDP) else _pure_within(share / uses)
-        return PartitionSelection(epsilon=epsilon, delta=delta / uses)
+        epsilon = share / uses if standard.symbol == "ε" else _pure_within(share / uses)
+        rule = PartitionSelection(epsilon=epsilon, delta=delta / uses)
+        return KeySelection(votes=selection, mechanism=rule, uses=uses)
     squared = selection.sensitivity2 * 4**selection.bits
     noise: DiscreteLaplace | DiscreteGaussian
     if selection.norm == 1:
@@ -218,19 +220,16 @@ def _selector(selection: Selection, standard: Budgeted, share: Fraction, delta: 
         noise = DiscreteLaplace(scale=distance / share, sensitivity=distance)
     else:
         noise = DiscreteGaussian(sigma2=squared / (2 * share), sensitivity2=squared)
-    return ThresholdSelection(
+    votes = ThresholdSelection(
         noise=noise, groups=selection.groups, people=selection.people, bits=selection.bits, delta=delta
     )
+    # Votes cover a move themselves.
+    return KeySelection(votes=selection, mechanism=votes, uses=1)
 
 
 def _moves(selection: Selection) -> bool:
     """Whether a person can leave one key for another (replace): then the distance exceeds that of adding people."""
     return selection.sensitivity2 > selection.people**2
-
-
-def _selection_loss(selector: Selector, selection: Selection) -> Loss:
-    # The optimal rule is stated for one key, so a person who moves is charged twice; votes cover the move themselves.
-    return selector.loss * (2 if isinstance(selector, PartitionSelection) and _moves(selection) else 1)
 
 
 def _pure_within(rho: Fraction) -> Fraction:
@@ -247,7 +246,7 @@ def _pure_within(rho: Fraction) -> Fraction:
 
 def _stated_delta(program: Program, standard: Budgeted, delta: object) -> Fraction:
     share = positive(delta, "delta") if delta else Fraction(0)
-    allowed = Fraction(0) if isinstance(standard, Pure) else standard.delta
+    allowed = standard.delta_budget
     if program.selection is None:
         if share:
             hint = "Leave delta out: the groups of this question are public, and its noise is private without."
@@ -319,9 +318,10 @@ def _stretched(program: Program, standard: Approximate, share: Fraction, delta: 
         selection = _selector(program.selection, standard, each, delta)
     elif program.selection is not None:
         raise PrivacyError("the keys of a question are unknown and the batch has no δ", where="delta", hint=_WAYS_OUT)
-    noise = tuple(_noise(measure, amount, rounded=True) for measure in program.measures)
+    noise = (_noise(measure, amount, rounded=True) for measure in program.measures)
+    drawn = tuple(Measurement(measure=m, mechanism=n) for m, n in zip(program.measures, noise, strict=True))
     used = delta if selection is not None else Fraction(0)
-    return Priced(program=program, standard=standard, spend=share, delta=used, noise=noise, selection=selection)
+    return Priced(program=program, standard=standard, spend=share, delta=used, measurements=drawn, selection=selection)
 
 
 def _log_error(batch: list[Priced]) -> float:

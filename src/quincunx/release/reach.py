@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import PrivacyError
-from quincunx.release.pricing import Noise, Priced
+from quincunx.release.pricing import Priced
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Measure, Program
 from quincunx.table.rules.scale import FINE
@@ -23,16 +23,12 @@ def check_reach(priced: Priced, confidence: Fraction) -> None:
     """Refuse a question whose error, at the confidence of its intervals, passes 2^60 lattice units."""
     program = priced.program
     risks = _risks(program, 1 - confidence)
-    for index, (noise, measure) in enumerate(zip(priced.noise, program.measures, strict=True)):
-        risk = risks.get(index, 1 - confidence)
-        # Symmetric noise of a log-concave law is beyond t standard deviations with probability at most e^{1−t}.
-        if math.sqrt(noise.variance) * (2 - math.log(risk)) + 2 < FARTHEST:
-            continue
-        error = noise.error(risk)
-        if error > FARTHEST:
+    for index, drawn in enumerate(priced.measurements):
+        error = drawn.mechanism.beyond(FARTHEST, risks.get(index, 1 - confidence))
+        if error is not None:
             what = "the noise would reach the ends of the lattice, and no interval could be given"
-            got = f"an error of {_power(error)} lattice units of {measure.unit}, at most 2^60"
-            raise PrivacyError(what, where="spend", got=got, hint=_hint(priced, measure, noise, error))
+            got = f"an error of {_power(error)} lattice units of {drawn.measure.unit}, at most 2^60"
+            raise PrivacyError(what, where="spend", got=got, hint=_hint(priced, drawn.measure, error))
 
 
 def _risks(program: Program, risk: Fraction) -> dict[int, Fraction]:
@@ -47,7 +43,7 @@ def _risks(program: Program, risk: Fraction) -> dict[int, Fraction]:
     return found
 
 
-def _hint(priced: Priced, measure: Measure, noise: Noise, error: float) -> str:
+def _hint(priced: Priced, measure: Measure, error: float) -> str:
     if not math.isfinite(error):
         return "Spend far more."
     over = math.ceil(Fraction(error) / FARTHEST)
@@ -56,7 +52,7 @@ def _hint(priced: Priced, measure: Measure, noise: Noise, error: float) -> str:
     shrinks = measure.argument is not None and not measure.counts and measure.fraction == 0
     if shrinks and measure.sensitivity2 >= (coarser / measure.step) ** 2 * 4**FINE:
         return f"Declare a step of {coarser} for the column that is summed (it is {measure.step}), or spend more."
-    times = over if noise.norm == 1 else over**2
+    times = over if measure.vector.norm == 1 else over**2
     return f"Spend at least {_digits(priced.spend * times)}, or declare narrower bounds or lower limits."
 
 

@@ -8,27 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
-from quincunx import mechanisms
 from quincunx.errors import DataError, kind_of
 from quincunx.loss import Loss
-from quincunx.release.pricing import Noise, Noisy, Priced
+from quincunx.mechanisms import Mechanism, from_json
+from quincunx.mechanisms.additive import Additive, noise_of
+from quincunx.release.pricing import Noisy, Priced
 from quincunx.table.expression import Value
 
 FORMAT: Final = "quincunx/answer/1"
-_LAWS: Final[dict[str, Any]] = {
-    "discrete-laplace": mechanisms.DiscreteLaplace,
-    "discrete-gaussian": mechanisms.DiscreteGaussian,
-    "laplace": mechanisms.Laplace,
-    "gaussian": mechanisms.Gaussian,
-}
-_NAMES: Final[dict[type, str]] = {law: name for name, law in _LAWS.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +30,14 @@ class Stored:
     """A stored answer. injected: drawn under an injected key, and therefore not private."""
 
     noisy: Noisy
-    noise: tuple[Noise, ...]
+    mechanisms: tuple[Mechanism, ...]
     loss: Loss
     injected: bool
+
+    @property
+    def noise(self) -> tuple[Additive, ...]:
+        """The noise of each measure, of an answer whose numbers all have noise added to them."""
+        return tuple(noise_of(each) for each in self.mechanisms)
 
 
 def encode(priced: Priced, noisy: Noisy, *, injected: bool) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def encode(priced: Priced, noisy: Noisy, *, injected: bool) -> dict[str, Any]:
         "format": FORMAT,
         "injected": injected,
         "loss": json.loads(priced.loss.to_json()),
-        "noise": [_noise_out(noise) for noise in priced.noise],
+        "noise": [each.mechanism.to_json() for each in priced.measurements],
         "keys": [[value_out(value) for value in key] for key in noisy.keys],
         "measures": [numbers.tolist() for numbers in noisy.measures],
     }
@@ -76,29 +75,10 @@ def decode(data: Mapping[str, Any]) -> Stored:
             keys=tuple(tuple(value_in(value) for value in key) for key in data["keys"]),
             measures=tuple(np.array(numbers, dtype=np.int64) for numbers in data["measures"]),
         ),
-        noise=tuple(_noise_in(noise) for noise in data["noise"]),
+        mechanisms=tuple(from_json(each) for each in data["noise"]),
         loss=Loss.from_json(json.dumps(data["loss"])),
         injected=bool(data["injected"]),
     )
-
-
-def law_name(noise: Noise) -> str:
-    """The name under which a mechanism is stored: discrete-laplace, discrete-gaussian or gaussian."""
-    return _NAMES[type(noise)]
-
-
-def _noise_out(noise: Noise) -> dict[str, Any]:
-    given = ((field.name, getattr(noise, field.name)) for field in fields(noise))
-    return {"law": law_name(noise)} | {
-        name: str(value) if isinstance(value, Fraction) else value for name, value in given if value is not None
-    }
-
-
-def _noise_in(data: Mapping[str, Any]) -> Noise:
-    law = _LAWS.get(str(data.get("law")))
-    if law is None:
-        raise DataError("unknown noise", where="ledger", got=str(data.get("law"))[:40], hint="Update Quincunx.")
-    return law(**{name: value for name, value in data.items() if name != "law"})  # type: ignore[no-any-return]
 
 
 # Numbers with decimals, dates and times are marked; the rest is JSON's own.

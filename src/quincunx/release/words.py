@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import isqrt, sqrt
-from typing import Any, Final
+from math import isqrt
 
-from quincunx.numbers.text import amount, near
-from quincunx.release.pricing import Noise, Priced
-from quincunx.release.stored import law_name
+from quincunx.mechanisms import Mechanism
+from quincunx.numbers.text import amount
+from quincunx.release.pricing import Priced
 from quincunx.table.expression import Call, Column, Expression, Measured
 from quincunx.table.measure import Measure, Program
 from quincunx.table.operators import apply, cast
 
-# stored name → how it is called, its symbol, and its size in lattice units
-_LAWS: Final[Mapping[str, tuple[str, str, Callable[[Any], float]]]] = {
-    "discrete-laplace": ("discrete Laplace noise", "scale", lambda noise: float(noise.scale)),
-    "discrete-gaussian": ("discrete Gaussian noise", "σ", lambda noise: sqrt(noise.sigma2)),
-    "laplace": ("rounded Laplace noise", "scale", lambda noise: float(noise.scale)),
-    "gaussian": ("rounded Gaussian noise", "σ", lambda noise: sqrt(noise.sigma2)),
-}
 
-
-def noise_words(noise: Noise, measure: Measure) -> str:
-    """`discrete Gaussian noise, σ = 14.1`, in the data's unit."""
-    name, symbol, size = _LAWS[law_name(noise)]
-    return f"{name}, {symbol} = {near(size(noise) * float(measure.unit), 4)}"
-
-
-def noises(program: Program, noise: tuple[Noise, ...]) -> tuple[str, ...]:
-    """One sentence for each measure: its noise, and the outputs that it is in."""
+def noises(program: Program, mechanisms: Sequence[Mechanism]) -> tuple[str, ...]:
+    """One sentence for each measure: its mechanism, and the outputs that it is in."""
     return tuple(
-        f"{_shown(program, index)}: {noise_words(each, program.measures[index])}" for index, each in enumerate(noise)
+        f"{_shown(program, index)}: {mechanism.words(program.measures[index].unit)}"
+        for index, mechanism in enumerate(mechanisms)
     )
 
 

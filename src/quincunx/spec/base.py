@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from quincunx.errors import ParameterError, kind_of
 from quincunx.numbers import Ball, Exact, Log, delta_parameter, positive_integer, precision
@@ -26,6 +26,15 @@ class Standard(ABC):
     kind: ClassVar[str]
     symbol: ClassVar[str]
     linear_in_distance: ClassVar[bool] = False
+    # the symbol of the number that adds up when mechanisms are chosen along the way, and the power of the intensity
+    # that it is; empty where none is known, for the reason below
+    additive: ClassVar[str] = ""
+    power: ClassVar[int] = 1
+    unadded: ClassVar[str] = "no number that adds up is known for it"
+    # the norm in which noise is measured out for a spend; None where questions are not priced in this standard
+    norm: ClassVar[Literal[1, 2] | None] = None
+    # whether a loss may be given a share of δ and then costs the ε of its own curve there
+    shares_delta: ClassVar[bool] = False
     parameters: ClassVar[tuple[str, ...]] = ()
 
     def least(self, p: Sequence[Number], q: Sequence[Number]) -> Least:
@@ -40,6 +49,16 @@ class Standard(ABC):
     def one_way(self) -> bool:
         """Whether the first law against the second has a measure of its own; units with a direction need it."""
         return True
+
+    @property
+    def delta_budget(self) -> Fraction:
+        """The δ that all answers together may use."""
+        return Fraction(0)
+
+    def least_of_event(self, p: Fraction, q: Fraction) -> Ball:
+        """A ball below the intensity of any two laws that give one event a probability of at least p and at most q,
+        where q < p."""
+        return self.least([p, 1 - p], [q, 1 - q]).lower
 
     def ahead(self, p: Sequence[Number], q: Sequence[Number]) -> Least:
         """The smallest intensity at which the first law satisfies the standard against the second, in that direction
@@ -123,3 +142,7 @@ class WithDelta(Standard):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delta", delta_parameter(self.delta))
+
+    @property
+    def delta_budget(self) -> Fraction:
+        return self.delta

@@ -29,6 +29,7 @@ class NormalisedRenyi(Standard):
 
     kind: ClassVar[str] = "normalised-renyi"
     symbol: ClassVar[str] = "√ρ"
+    unadded: ClassVar[str] = "ρ is what adds up, not √ρ; keep the same budget in ZCDP() with ρ = (√ρ)²"
     linear_in_distance: ClassVar[bool] = True
 
     @staticmethod

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import positive_integer
@@ -105,6 +105,19 @@ class People(Unit):
 
     def times(self, k: int) -> Unit:
         return type(self)(key=self.key, per=self.per, group=self.group * k)
+
+    def up_to(self, k: int) -> Unit:
+        """The unit whose one step is any change at a distance of at most k from this one, for metrics too."""
+        return self.times(k)
+
+    def reach2(self, norm: Literal[1, 2], *, signed: bool, single: bool = False) -> int:
+        """The square of how far one step moves a sum to which each piece adds a vector of norm at most 1.
+
+        signed: whether coordinates may be negative; single: whether there is one coordinate. Proof: unit.md.
+        """
+        if self.removals == 1 or (single and not signed):
+            return self.group**2
+        return self.group**2 * (4 if signed or norm == 1 else 2)
 
     def _piece(self) -> str:
         """The protected thing, in words."""

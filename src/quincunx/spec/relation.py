@@ -33,6 +33,8 @@ class Unit(ABC):
     by_pair: ClassVar[bool] = False
     # one step touches the records of one person, so at most two parts of a partition of the people see it
     one_person: ClassVar[bool] = False
+    # every step leaves as many people as there were, so that their number is public
+    keeps_number: ClassVar[bool] = False
 
     @property
     def computed(self) -> bool:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from quincunx.errors import ParameterError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, ball, precision, rational
@@ -67,6 +67,8 @@ class Pure(Factor):
     """ε-differential privacy: ε = sup over events S of |ln P(S)/P'(S)|."""
 
     kind: ClassVar[str] = "pure"
+    additive: ClassVar[str] = "ε"
+    norm: ClassVar[Literal[1, 2]] = 1
     linear_in_distance: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
@@ -95,6 +97,9 @@ class Approximate(Factor, WithDelta):
     delta: Fraction
 
     kind: ClassVar[str] = "approximate"
+    additive: ClassVar[str] = "ε"
+    norm: ClassVar[Literal[1, 2]] = 1
+    shares_delta: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return epsilon(p, q, exact, self.delta)
@@ -139,6 +144,8 @@ class ZCDP(WithDelta):
 
     kind: ClassVar[str] = "zcdp"
     symbol: ClassVar[str] = "ρ"
+    additive: ClassVar[str] = "ρ"
+    norm: ClassVar[Literal[1, 2]] = 2
 
     def least(self, p: Sequence[Number], q: Sequence[Number]) -> Least:
         """The smallest ρ; for δ > 0 an enclosure between total variation and an explicit truncation."""
@@ -162,6 +169,14 @@ class ZCDP(WithDelta):
                 kept = ZCDP().least(truncated(p, q, ratio), truncated(q, p, ratio)).upper
                 upper = kept if kept < whole else whole
         return Least(lower=lower, upper=upper, exact=None, event=cut.event, swapped=cut.swapped)
+
+    def least_of_event(self, p: Fraction, q: Fraction) -> Ball:
+        found = Standard.least_of_event(self, p, q)
+        if not self.delta:
+            return found
+        # P ≤ (1−δ)A + δ and P' ≥ (1−δ)A' on S, so A and A' are at least this far apart: sharper than total variation.
+        a, b = (p - self.delta) / (1 - self.delta), q / (1 - self.delta)
+        return found.max(ZCDP().least_of_event(a, b)) if b < a else found
 
     @property
     def one_way(self) -> bool:
@@ -198,6 +213,7 @@ class Renyi(Standard):
 
     kind: ClassVar[str] = "renyi"
     symbol: ClassVar[str] = "ε"
+    additive: ClassVar[str] = "ε"
     parameters: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def __post_init__(self) -> None:
@@ -230,6 +246,8 @@ class GaussianDP(Standard):
 
     kind: ClassVar[str] = "gaussian"
     symbol: ClassVar[str] = "μ"
+    additive: ClassVar[str] = "μ²"
+    power: ClassVar[int] = 2
     linear_in_distance: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
@@ -260,6 +278,7 @@ class Tradeoff(Standard):
 
     kind: ClassVar[str] = "tradeoff"
     symbol: ClassVar[str] = "k"
+    unadded: ClassVar[str] = "a trade-off curve has no number that adds up, and stopping on a composed curve breaks it"
     parameters: ClassVar[tuple[str, ...]] = ("points",)
 
     def __post_init__(self) -> None:
@@ -298,6 +317,7 @@ class KL(Standard):
 
     kind: ClassVar[str] = "kl"
     symbol: ClassVar[str] = "KL"
+    unadded: ClassVar[str] = "a budget in KL is an average over outputs and bounds no single event"
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return Found.of(sharpened(lambda: kl(p, q), exact), likelier(p, q))
@@ -318,6 +338,7 @@ class TV(Standard):
 
     kind: ClassVar[str] = "tv"
     symbol: ClassVar[str] = "TV"
+    unadded: ClassVar[str] = "a budget in TV allows one person's data to be published with that probability"
     linear_in_distance: ClassVar[bool] = True
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
@@ -358,6 +379,7 @@ class Divergence(Standard):
 
     kind: ClassVar[str] = "divergence"
     symbol: ClassVar[str] = "D"
+    unadded: ClassVar[str] = "f-divergences in general have no number that adds up under adaptive choice"
     parameters: ClassVar[tuple[str, ...]] = ("f",)
 
     def __post_init__(self) -> None:
@@ -414,6 +436,22 @@ _FURTHER: Final = (
     PowerDivergence,
     CapacityBounded,
 )
+# The standards with a parameter that adds up when each mechanism is chosen from the answers before it.
+Additive: TypeAlias = Pure | Approximate | ZCDP | GaussianDP | Renyi
+# Those among them in which the questions of a dataset are priced.
+Budgeted: TypeAlias = Pure | Approximate | ZCDP
+
+
+def adds_up(standard: object) -> TypeGuard[Additive]:
+    """Whether a budget can be kept in the standard: it has a number that adds up."""
+    return isinstance(standard, Standard) and standard.additive != ""
+
+
+def is_budgeted(standard: object) -> TypeGuard[Budgeted]:
+    """Whether questions are priced in the standard: noise is known for a spend."""
+    return isinstance(standard, Standard) and standard.norm is not None
+
+
 KINDS: Final[dict[str, type[Standard]]] = {
     each.kind: each
     for each in (Pure, Approximate, ZCDP, NormalisedRenyi, Renyi, GaussianDP, Tradeoff, KL, TV, Divergence, *_FURTHER)

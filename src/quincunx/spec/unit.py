@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeGuard
 
 from quincunx.errors import SpecificationError
 from quincunx.spec.dependent import Dependent
@@ -95,6 +95,11 @@ class AddRemove(People):
         single = each * other.removals
         return -(-single * other.group // self.group)
 
+    def steps_for(self, people: int, *, presence: bool) -> int:
+        """How many steps lie between datasets that differ in whether so many people are in them, or else in their
+        records: one record out and another in."""
+        return -(-(people if presence else 2 * people) // self.group)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Replace(People):
@@ -106,6 +111,7 @@ class Replace(People):
     kind: ClassVar[str] = "replace"
     moves_between_parts: ClassVar[bool] = True
     removals: ClassVar[int] = 2
+    keeps_number: ClassVar[bool] = True
 
     def words(self) -> str:
         piece = self._piece()
@@ -142,6 +148,11 @@ class Replace(People):
             return None
         return -(-other.group // self.group)
 
+    def steps_for(self, people: int, *, presence: bool) -> int:  # noqa: ARG002
+        """How many steps lie between datasets in which so many people are others: who is absent is one in whose place
+        another stands."""
+        return -(-people // self.group)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
 class Hamming(Replace):
@@ -166,6 +177,9 @@ class Hamming(Replace):
     def times(self, k: int) -> Unit:
         hint = "Its guarantee already grows with the distance: k people cost k times the intensity."
         raise SpecificationError("a metric has no group of steps", where="Hamming", got=f"k = {k}", hint=hint)
+
+    def up_to(self, k: int) -> Unit:
+        return Replace(key=self.key, group=k)
 
     def _piece(self) -> str:
         # A key may be a household's as well as a person's, so the column itself names the thing.
@@ -220,6 +234,9 @@ class SymmetricDifference(AddRemove):
             "a metric has no group of steps", where="SymmetricDifference", got=f"k = {k}", hint=hint
         )
 
+    def up_to(self, k: int) -> Unit:
+        return AddRemove(key=self.key, group=k)
+
     def words(self) -> str:
         single = super(SymmetricDifference, self).words()
         return (
@@ -235,6 +252,12 @@ class SymmetricDifference(AddRemove):
 
     def to_json(self) -> dict[str, object]:
         return {"kind": self.kind} if self.key is None else {"kind": self.kind, "key": self.key}
+
+
+def of_people(unit: object) -> TypeGuard[AddRemove | Replace]:
+    """Whether each step adds, removes or replaces whole people (or their periods): what tables, beliefs and
+    sensitivities are known for."""
+    return isinstance(unit, AddRemove | Replace)
 
 
 def from_json(data: Mapping[str, object]) -> Unit:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from quincunx.spec.people import People
 from quincunx.table.engines import duckdb as engine
 from quincunx.table.engines import emit_number, lattice, statement, votes, weights
 from quincunx.table.engines.piece import binary, call, cast, column, text, whole
 from quincunx.table.measure import Selection
 from quincunx.table.rules import draft, scale
-from quincunx.table.rules import select as selecting
 from tests.audit.tables.scenes import SALES, VISITS, Scene, scene
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -206,21 +206,21 @@ BUGS = (
         name="add/remove for replace",
         sql=GROUPED,
         at=SWAP,
-        patch=_function(scale, "_neighbours2", lambda draft, _signed: draft.schema.unit.group**2),
+        patch=_function(People, "reach2", lambda unit, _norm, **_: unit.group**2),
     ),
     Bug(
         name="add/remove for replace, ℓ2",
         sql=GROUPED,
         at=SWAP,
         norm=2,
-        patch=_function(scale, "_neighbours2", lambda draft, _signed: draft.schema.unit.group**2),
+        patch=_function(People, "reach2", lambda unit, _norm, **_: unit.group**2),
     ),
     Bug(
         name="add/remove for replace in the votes",
         sql=UNKNOWN,
         at=scene("replace person", "rows + groups"),
         part="votes",
-        patch=_function(selecting, "Replace", type("Nobody", (), {})),
+        patch=_function(People, "reach2", lambda unit, _norm, **_: unit.group**2),
     ),
     Bug(
         name="ℓ2 weights under ℓ1 noise",
@@ -273,7 +273,7 @@ BUGS = (
         sql=TOTAL,
         at=scene("add-remove person x 3", "rows"),
         patch=wrapped(
-            scale, "_neighbours2", lambda original, draft, signed: original(draft, signed) // draft.schema.unit.group**2
+            People, "reach2", lambda original, unit, norm, **how: original(unit, norm, **how) // unit.group**2
         ),
     ),
     Bug(

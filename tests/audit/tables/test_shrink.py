@@ -7,7 +7,7 @@ import pytest
 from quincunx.audit import Gap, Pair, Piece, Violation
 from quincunx.audit.tables.shrink import shrink
 from quincunx.errors import VerificationError
-from quincunx.table.rules import scale
+from quincunx.spec.people import People
 from tests.audit.tables.bugs import BUGS
 
 LONG = (
@@ -88,7 +88,7 @@ def test_real_violations_become_small(name: str, rows: int, monkeypatch: pytest.
 
 
 def test_a_violation_is_raised_with_its_smallest_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scale, "_neighbours2", lambda draft, signed: 1)  # noqa: ARG005
+    monkeypatch.setattr(People, "reach2", lambda *_, **__: 1)
     bug = next(each for each in BUGS if each.name == "three people counted as one")
     found = bug.at.replay(bug.sql, norms=(1,), pairs=8, giants=0, series=bug.name)
     assert not found.holds

@@ -180,13 +180,7 @@ def least(standard: Standard, p_low: float, q_high: float) -> Ball:
     if not q_high < p_low:
         return Ball(0)
     p, q = Fraction(p_low), Fraction(q_high)
-    found = standard.least([p, 1 - p], [q, 1 - q]).lower
-    if isinstance(standard, ZCDP) and standard.delta:
-        # P ≤ (1−δ)A + δ and P' ≥ (1−δ)A' on S, so A and A' are at least this far apart: sharper than total variation.
-        a, b = (p - standard.delta) / (1 - standard.delta), q / (1 - standard.delta)
-        inner = ZCDP().least([a, 1 - a], [b, 1 - b]).lower if b < a else Ball(0)
-        found = found.max(inner)
-    return found
+    return standard.least_of_event(p, q)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

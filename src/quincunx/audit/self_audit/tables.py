@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Draw, Entry
 from quincunx.mechanisms.parameters import stated
-from quincunx.release.asking import norm_of
 from quincunx.release.pricing import Budgeted, Priced, price
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
@@ -90,9 +89,9 @@ def _entry(
     shown: tuple[int, ...] | None = None,
     delta: str = "0",
 ) -> Entry:
-    concentrated, keys = isinstance(standard, ZCDP), shown is not None
+    concentrated, keys = standard.symbol == "ρ", shown is not None
     parameter = "rho" if concentrated else "epsilon"
-    what = "a person with another region" if isinstance(unit, Replace) else "a person with all their rows, or without"
+    what = "a person with another region" if unit.keeps_number else "a person with all their rows, or without"
     why = _LOW if keys else "ρ is a supremum over all orders α, which one event does not reach." if concentrated else ""
     return Entry(
         name=f"table, {rest}",
@@ -122,7 +121,6 @@ def asked(
     shown: where keys are unknown, the keys whose fate is looked at; each then has a column that says whether it was
     shown, before its numbers, which are 0 if it was not.
     """
-    norm: Literal[1, 2] = norm_of(standard)
 
     @cache
     def computed(rows: tuple[Row, ...]) -> tuple[Priced, Result]:
@@ -130,7 +128,7 @@ def asked(
         columns = {name: each for name, each in _COLUMNS.items() if shown is None or name != "amount"}
         table = Table(relation(rows), limits=limits, columns=columns)
         declared = schema({"t": table}, unit)
-        program = plan(reader.read(text, declared, evaluate), declared, norm)
+        program = plan(reader.read(text, declared, evaluate), declared, standard.norm)
         priced = price(program, standard, spend, Fraction(str(delta)))
         with DuckDB({"t": table}, declared) as engine:
             return priced, engine.run(program)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from quincunx.audit.parts import without_parts
 from quincunx.audit.spaces.literal import literal
-from quincunx.spec.unit import Replace
 
 if TYPE_CHECKING:
     from quincunx.audit.spaces.records import Records
@@ -34,7 +33,7 @@ def fewer(before: World, after: World, *, space: Records) -> Iterator[Pair]:
 def _allowed(space: Records) -> Callable[[Pair], bool]:
     def allowed(pair: Pair) -> bool:
         people = [space.people(world) for world in pair]
-        kept = not isinstance(space.unit, Replace) or people[0] == people[1]
+        kept = not space.unit.keeps_number or people[0] == people[1]
         return min(people) >= space.least and kept
 
     return allowed

@@ -11,7 +11,7 @@ from quincunx.audit.spaces.space import Space
 from quincunx.errors import ParameterError
 from quincunx.numbers import positive_integer
 from quincunx.spec import domain
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec.unit import AddRemove, Replace, of_people
 
 Counts: TypeAlias = tuple[int, ...]
 
@@ -43,12 +43,12 @@ class Histograms(Space[Counts]):
         sparse: bool = False,
         form: Callable[[dict[Any, int]], Any] = dict,
     ) -> None:
-        if not isinstance(unit, AddRemove | Replace) or unit.key is not None:
+        if not of_people(unit) or unit.key is not None:
             hint = "Each person is in one cell: give unit.AddRemove() or unit.Replace(), with a group for several."
             raise ParameterError("expected a unit of single records", where="Histograms", hint=hint)
         named = domain.Histogram(cells=cells)
         labels = tuple(range(named.cells)) if isinstance(named.cells, int) else named.cells
-        if isinstance(unit, Replace) and len(labels) == 1:
+        if unit.keeps_number and len(labels) == 1:
             hint = "Replacing keeps the number of people: give two cells or more."
             raise ParameterError("no two histograms of one cell are neighbours", where="Histograms", hint=hint)
         fields = {"cells": labels, "unit": unit, "most": positive_integer(most, "Histograms(most)")}
@@ -58,7 +58,7 @@ class Histograms(Space[Counts]):
     def draw(self, source: random.Random) -> Counts:
         style = source.choice(("any", "few", "edge", "edge", "large", "one cell", "empty"))
         counts = [self._count(style, source) for _ in self.cells]
-        if style == "one cell" or (isinstance(self.unit, Replace) and not any(counts)):
+        if style == "one cell" or (self.unit.keeps_number and not any(counts)):
             counts[source.randrange(len(counts))] = source.choice((1, self.most))
         return tuple(counts)
 
@@ -79,7 +79,7 @@ class Histograms(Space[Counts]):
         down = source.random() < 0.5
         for _ in range(changes):
             cell = start if source.random() < 0.7 else source.randrange(len(counts))
-            if isinstance(self.unit, Replace):
+            if self.unit.keeps_number:
                 self._move(counts, cell, source)
             else:
                 self._step(counts, cell, down)

@@ -58,7 +58,7 @@ class Records(Space[World]):
         expect(unit, AddRemove | Replace, where="Records", hint="Give AddRemove or Replace; or write a Space.")
         _check_key(values, unit, ordered)
         most = positive_integer(size, "Records(size)")
-        fewest = least if isinstance(unit, AddRemove) else max(least, 1)
+        fewest = max(least, 1) if unit.keeps_number else least
         if not 0 <= least <= most:
             raise ParameterError("least must be from 0 to size", where="Records", got=f"{least} and {most}")
         fields = {"values": values, "unit": unit, "size": most, "least": fewest, "ordered": ordered, "form": form}
@@ -91,7 +91,7 @@ class Records(Space[World]):
         style = source.choice(STYLES) if source.random() < 0.6 else ""
         # A number is never used again: it would join a record that left with one that came.
         numbers = count(max((number for number, _ in world), default=-1) + 1)
-        if isinstance(self.unit, Replace):
+        if self.unit.keeps_number:
             owners = list(dict.fromkeys(self._owner(each) for each in world))
             for owner in source.sample(owners, min(changes, len(owners))):
                 self._replace(after, owner, style or source.choice(STYLES), numbers, source)

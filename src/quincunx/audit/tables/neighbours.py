@@ -64,7 +64,7 @@ class Maker:
             return self._swing(common)
         style = "giant" if giant else choose.choice(STYLES)
         pieces = [self._piece(style if i == 0 else choose.choice((*STYLES, style))) for i in range(changed)]
-        if isinstance(self.unit, Replace):
+        if self.unit.keeps_number:
             return Pair(
                 kind=f"replace {style}",
                 common=common,
@@ -90,7 +90,7 @@ class Maker:
         count = 1 if self.unit.key is None else min(2 * count, 400)
         rows, others = (first,) * count, (other,) * count
         before = tuple(self._owned(self._next(), rows) for _ in range(self.unit.group))
-        if not isinstance(self.unit, Replace):
+        if not self.unit.keeps_number:
             return Pair(kind="swing", common=common, before=before, after=())
         after = tuple(self._owned(self._next(), others) for _ in before)
         return Pair(kind="swing", common=common, before=before, after=after)

@@ -8,7 +8,6 @@ from math import isqrt
 from typing import Final, Literal
 
 from quincunx.errors import QueryError
-from quincunx.spec.unit import Replace
 from quincunx.table.measure import Measure, Statistic, Vector
 from quincunx.table.rules.draft import Draft, Term
 
@@ -37,6 +36,7 @@ def _measure(draft: Draft, term: Term) -> Measure:
         hint = f"Declare a coarser step, narrower bounds or lower limits; the step is {lattice.step}."
         raise QueryError("one person could contribute too many lattice steps to be summed exactly", hint=hint)
     counts = term.kind != "sum"
+    reach2 = draft.schema.unit.reach2(draft.norm, signed=lattice.signed, single=draft.public_groups == 1)
     fine = min(max(FINE - contribution.bit_length(), 0), vector.bits)
     fraction = vector.bits if counts else fine
     return Measure(
@@ -49,7 +49,7 @@ def _measure(draft: Draft, term: Term) -> Measure:
         high=lattice.high,
         centre=lattice.centre,
         fraction=fraction,
-        sensitivity2=square * 4**fraction * _neighbours2(draft, lattice.signed),
+        sensitivity2=square * 4**fraction * reach2,
     )
 
 
@@ -63,22 +63,6 @@ def _vector(draft: Draft, term: Term) -> Vector:
     everywhere = draft.public_groups
     never = everywhere is not None and everywhere ** (2 if draft.norm == 1 else 1) <= bound2
     return Vector(kind=kind, norm=draft.norm, bound2=bound2, bits=0 if never else BITS, where=term.where)
-
-
-def _neighbours2(draft: Draft, signed: bool) -> int:
-    """The square of: neighbours' distance divided by the largest contribution C·B of one unit.
-
-    Add or remove k units: k. Replace k units: 2k; less where nothing is negative, because then ‖a − b‖₂² is at most
-    ‖a‖₂² + ‖b‖₂² (√2·k), and in one group |a − b| is at most the larger of a and b (k).
-    """
-    people2 = draft.schema.unit.group**2
-    if not isinstance(draft.schema.unit, Replace):
-        return people2
-    if signed:
-        return 4 * people2
-    if draft.public_groups == 1:
-        return people2
-    return people2 * (4 if draft.norm == 1 else 2)
 
 
 def _statistic(measures: tuple[Measure, ...], top: int, bottom: int | None) -> Statistic:

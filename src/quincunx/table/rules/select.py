@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import QueryError, RefusalError
-from quincunx.spec.unit import Replace
 from quincunx.table.measure import Selection
 from quincunx.table.rules.draft import Draft
 
@@ -33,12 +32,11 @@ def select(draft: Draft) -> Draft:
     if groups > MAX_GROUPS:
         hint = f"Declare at most {MAX_GROUPS}, or public keys."
         raise QueryError("too many groups for unknown keys", where="limits.groups", got=str(groups), hint=hint)
-    moved = (4 if draft.norm == 1 else 2) if isinstance(unit, Replace) else 1
     selection = Selection(
         norm=draft.norm,
         groups=groups,
         bits=0 if groups == 1 else BITS,
         people=unit.group,
-        sensitivity2=Fraction(moved * unit.group**2),
+        sensitivity2=Fraction(unit.reach2(draft.norm, signed=False)),
     )
     return replace(draft, selection=selection)
