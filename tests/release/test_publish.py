@@ -160,7 +160,7 @@ def test_a_step_that_is_no_decimal_leaves_as_a_float() -> None:
     with session() as asked:
         program = asked._desk.program("SELECT SUM(cost) AS c FROM visits")
     third = replace(program.measures[0], step=Fraction(1, 3))
-    odd = replace(program, measures=(third,), statistics=(replace(program.statistics[0], resolution=Fraction(1, 3)),))
+    odd = replace(program, measures=(third,))
     columns = publish(odd, stored(odd, [2.0], keys=[()]), confidence=Fraction(1, 2), tidy=(), evaluate=evaluate)
     assert columns[0].type == "float"
     assert columns[0].values == (2.0,)
