@@ -15,11 +15,14 @@ from quincunx.noise.testing import KeyedBits
 from quincunx.release import pricing
 from quincunx.release.pricing import Budgeted, price, price_batch, spend_for
 from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.table.expression import Value
-from quincunx.table.measure import Measure, Program, Selection, Statistic, Vector
-from quincunx.table.plan import Aggregate, Query, Scan
+from quincunx.table.aggregates.count import Count
+from quincunx.table.aggregates.mean import Mean
+from quincunx.table.expression import Column, Value
+from quincunx.table.measure import Measure, Program, Selection, Vector
+from quincunx.table.plan import Query, Scan
 
-QUERY = Query(rows=Scan(table="visits"), keys=(), aggregates=(Aggregate(kind="count"),), outputs=())
+QUERY = Query(rows=Scan(table="visits"), keys=(), aggregates=(Count(),), outputs=())
+AGE = Column(name="age", type="integer", low=Fraction(0), high=Fraction(110), step=Fraction(1))
 
 
 def measure(norm: int, sensitivity2: object, *, fraction: int = 10) -> Measure:
@@ -40,10 +43,14 @@ def measure(norm: int, sensitivity2: object, *, fraction: int = 10) -> Measure:
 
 def program(norm: int, *sensitivities: object, selection: Selection | None = None, mean: bool = False) -> Program:
     measures = tuple(measure(norm, sensitivity) for sensitivity in sensitivities)
-    exact = {"centre": Fraction(0), "resolution": Fraction(1), "low": None, "high": None}
-    plain = [Statistic(numerator=i, denominator=None, **exact) for i in range(len(measures))]
-    statistics = [Statistic(numerator=1, denominator=0, **exact)] if mean else plain
-    return Program(query=QUERY, measures=measures, statistics=tuple(statistics), selection=selection, biases=())
+    aggregates = (Mean(argument=AGE),) if mean else (Count(),) * len(measures)
+    return Program(
+        query=replace(QUERY, aggregates=aggregates),
+        measures=measures,
+        parts=((1, 0),) if mean else tuple((i,) for i in range(len(measures))),
+        selection=selection,
+        biases=(),
+    )
 
 
 def votes(norm: int, groups: int, *, people: int = 1, squared: int = 1, bits: int | None = None) -> Selection:
@@ -91,7 +98,7 @@ def test_a_distance_between_integers_is_whole() -> None:
     odd = Program(
         query=QUERY,
         measures=(measure(1, Fraction(1369, 100), fraction=0),),
-        statistics=one.statistics,
+        parts=one.parts,
         selection=None,
         biases=(),
     )

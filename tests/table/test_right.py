@@ -132,7 +132,7 @@ def lattice_sql(question: Question, program: Program) -> str:
 def _statistics(question: Question, program: Program) -> list[int]:
     """The measure of each written aggregate, through the output that has its name."""
     outputs = {output.name: output.expression for output in program.query.outputs}
-    return [program.statistics[outputs[asked.name].index].numerator for asked in question.aggregates]  # type: ignore[attr-defined]
+    return [program.parts[outputs[asked.name].index][0] for asked in question.aggregates]  # type: ignore[attr-defined]
 
 
 def same(asked: Asked, ours: Any, theirs: Any, step: Fraction) -> bool:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from quincunx.release.interval import Floats
+from quincunx.table.aggregates import Floats
 from quincunx.table.expression import Call, Expression, GroupKey, Literal, Measured
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["key", "value", "low", "high", "se"]
@@ -31,19 +29,3 @@ class Column:
     def picked(self, rows: Sequence[int]) -> Column:
         """The same column with these rows, in this order."""
         return replace(self, values=tuple(self.values[row] for row in rows))
-
-
-def decimals(step: Fraction) -> int | None:
-    """How many digits after the point a multiple of `step` needs; None where no number of digits is enough."""
-    rest, twos, fives = step.denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    return max(twos, fives) if rest == 1 else None
-
-
-def exact_decimal(number: Fraction, scale: int) -> Decimal:
-    """`number`, a multiple of 10^−scale, as a decimal with all its digits, whatever the context's precision."""
-    units = int(number * 10**scale)
-    return Decimal((int(units < 0), tuple(int(digit) for digit in str(abs(units))), -scale))

@@ -8,13 +8,10 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Final
 
-import numpy as np
-
-from quincunx.numbers import float_above
-from quincunx.numbers.text import above, amount, exact_text, near, percent, stated
-from quincunx.release.interval import half_width, of_mean, standard_error
+from quincunx.numbers.text import above, exact_text, near, percent, stated
 from quincunx.release.pricing import Priced
 from quincunx.release.words import measure_words, selection_words, sharing_words
+from quincunx.table.aggregates import Part
 from quincunx.table.expression import Measured
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
@@ -175,26 +172,13 @@ def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
 
 
 def _direct(name: str, index: int, priced: Priced, risk: Fraction, group_size: int) -> OutputError:
-    program, statistic = priced.program, priced.program.statistics[index]
-    top, bottom = statistic.numerator, statistic.denominator
-    unit = program.measures[top].unit
-    if bottom is None:
-        half = float_above(half_width(priced.noise[top], unit, risk))
-        return OutputError(name=name, half_width=half, se=standard_error(priced.noise[top], unit), assumed="")
-    units = (unit, program.measures[bottom].unit)
-    edge = max(abs((end or Fraction(0)) - statistic.centre) for end in (statistic.low, statistic.high))
-    estimate = of_mean(
-        np.zeros(1, dtype=np.int64),
-        np.array([int(group_size / units[1])], dtype=np.int64),
-        (priced.noise[top], priced.noise[bottom]),
-        units,
-        risk,
-        (-float(edge), float(edge)),
-    )
-    half, se = float(estimate.high[0]), float(estimate.se[0])
-    middle = amount(statistic.centre)
-    assumed = f"assumed: a group of {group_size:,} rows whose mean is about {middle}"
-    return OutputError(name=name, half_width=half, se=None if np.isnan(se) else se, assumed=assumed)
+    program = priced.program
+    parts = [
+        Part(lattice=program.measures[each].lattice, unit=program.measures[each].unit, noise=priced.noise[each])
+        for each in program.parts[index]
+    ]
+    found = program.query.aggregates[index].expected(parts, risk, group_size)
+    return OutputError(name=name, half_width=found.half_width, se=found.se, assumed=found.assumed)
 
 
 def _error_line(error: OutputError, confidence: Fraction) -> str:

@@ -12,11 +12,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from quincunx.errors import DataError, ParameterError, QueryError, QuincunxError, kind_of
-from quincunx.release.column import Column, decimals, exact_decimal
+from quincunx.release.column import Column
 from quincunx.release.stored import value_in, value_out
 from quincunx.release.toml import placed
 from quincunx.spec.scope import Everything, Invariants, Scope
 from quincunx.table import sql as reader
+from quincunx.table.aggregates import decimals, exact_decimal
 from quincunx.table.engines.evaluate import evaluate
 from quincunx.table.expression import GroupKey, Measured
 from quincunx.table.measure import Program
@@ -94,10 +95,10 @@ def columns(planned: Program, content: Mapping[str, Any]) -> tuple[Column, ...]:
 
 
 def _exact(name: str, planned: Program, index: int, content: Mapping[str, Any]) -> Column:
-    statistic = planned.statistics[index]
-    amounts = [Fraction(text) for text in content["amounts"][statistic.numerator]]
-    scale = decimals(statistic.resolution)
-    whole = statistic.resolution.denominator == 1
+    (part,), (lattice,) = planned.parts[index], planned.lattices(index)
+    amounts = [Fraction(text) for text in content["amounts"][part]]
+    scale = decimals(lattice.step)
+    whole = lattice.step.denominator == 1
     kind = "integer" if whole else "decimal" if scale is not None else "float"
     values: list[Any] = [int(amount) if whole else float(amount) for amount in amounts]
     if kind == "decimal" and scale is not None:
@@ -110,8 +111,9 @@ def _check(query: Query) -> None:
     hint = "Write SELECT keys, COUNT(*) or SUM(x) FROM table [WHERE …] GROUP BY keys."
     if query.having is not None or query.order or query.limit is not None or query.offset:
         raise QueryError("an invariant has no HAVING, ORDER BY or LIMIT", hint=hint)
-    if any(aggregate.kind == "mean" for aggregate in query.aggregates):
-        raise QueryError("an invariant is made of counts and sums", got="AVG", hint=hint)
+    for aggregate in query.aggregates:
+        if not aggregate.linear:
+            raise QueryError("an invariant is made of counts and sums", got=aggregate.names[0], hint=hint)
     if not all(isinstance(output.expression, GroupKey | Measured) for output in query.outputs):
         raise QueryError("an invariant publishes keys and aggregates as they are", hint=hint)
 

@@ -44,7 +44,7 @@ def _check_key(name: str, query: Query, schema: Schema, tables: Mapping[str, Tab
     if key is None:
         return
     read = [root for root in expressions_of(query) if key.lower() in columns_of(root)]
-    allowed = [each.argument for each in query.aggregates if each.kind == "count" and isinstance(each.argument, Column)]
+    allowed = [each.argument for each in query.aggregates if each.counts and isinstance(each.argument, Column)]
     hint = f"Group by what many people share; count people with COUNT(DISTINCT {key})."
     if any(root not in allowed for root in read):
         what = f"an invariant that reads {key} is an exact fact about single people"

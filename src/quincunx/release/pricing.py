@@ -168,16 +168,18 @@ def spend_for(
     risk = 1 - positive(confidence, "confidence")
     wanted = {index: positive(width, "within") for index, width in within.items()}
     for index in wanted:
-        if program.statistics[index].denominator is not None:
-            hint = "The error of a mean depends on the group's size: give a spend."
-            raise ParameterError("half-widths can be asked of counts and sums", where="within", got="a mean", hint=hint)
+        aggregate = program.query.aggregates[index]
+        if not aggregate.linear:
+            hint = f"The error of a {aggregate.noun} depends on the group's size: give a spend."
+            got = f"a {aggregate.noun}"
+            raise ParameterError("half-widths can be asked of counts and sums", where="within", got=got, hint=hint)
 
     def enough(spend: Fraction) -> bool:
         priced = price(program, standard, spend, delta, other)
         return all(
             Fraction(priced.noise[at].error(risk)) * priced.program.measures[at].unit <= width
             for index, width in wanted.items()
-            for at in (program.statistics[index].numerator,)
+            for at in program.parts[index]
         )
 
     high = Fraction(1)

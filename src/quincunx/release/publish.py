@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from quincunx.release.arithmetic import Range, derived
-from quincunx.release.column import Column, Role, decimals, exact_decimal
-from quincunx.release.interval import Floats, of_mean, of_measure
+from quincunx.release.column import Column, Role
 from quincunx.release.stored import Stored
 from quincunx.release.tidy import SIGNED, TIDY, applied
+from quincunx.table.aggregates import Estimate, Floats, Part
 from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured
 from quincunx.table.expression import Column as Field
-from quincunx.table.measure import Program, Statistic
+from quincunx.table.measure import Program
 
 # expressions over named columns, columns as Python values → one list of Python values for each expression
 Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[str, Sequence[Any]]], Sequence[Sequence[Any]]]
@@ -25,19 +25,7 @@ Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[str, Sequence[Any]
 _ROLES: Final[tuple[tuple[Role, str], ...]] = (("low", "_low"), ("high", "_high"), ("se", "_se"))
 # Ends of an interval, rounded so that it still covers.
 _OUTWARDS: Final[Mapping[Role, Callable[[float], int]]] = {"low": math.floor, "high": math.ceil}
-# What an exact decimal column holds; coarser or finer steps leave as floats.
-_DIGITS: Final = 38
 _BARE: Final = "no interval: the output is not arithmetic on aggregates alone"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Published:
-    """The published numbers of one aggregate: exact values of a type, and what is known about them."""
-
-    values: list[Any]
-    type: str
-    scale: int
-    range: Range
 
 
 def publish(
@@ -45,7 +33,7 @@ def publish(
 ) -> tuple[Column, ...]:
     """The columns of an answer, each measured output followed by its companions."""
     query = program.query
-    single = [_published(program, stored, index, 1 - confidence) for index in range(len(program.statistics))]
+    single = [_published(program, stored, index, 1 - confidence) for index in range(len(program.parts))]
     wanted = [output.expression for output in query.outputs]
     extra = ([query.having] if query.having is not None else []) + [each.expression for each in query.order]
     computed = _computed(program, [*wanted, *extra], single, stored, evaluate)
@@ -56,64 +44,24 @@ def publish(
     return tuple(column.picked(rows) for column in columns)
 
 
-def _published(program: Program, stored: Stored, index: int, risk: Fraction) -> _Published:
-    statistic, aggregate = program.statistics[index], program.query.aggregates[index]
-    numbers, measure = stored.noisy.measures[statistic.numerator], program.measures[statistic.numerator]
-    noise = stored.noise[statistic.numerator]
-    if statistic.denominator is not None:
-        return _mean(program, stored, statistic, risk)
-    estimate = of_measure(numbers, noise, measure.unit, risk)
-    step = statistic.resolution
-    ratio = measure.unit / step
-    # ⌊y·unit/step + 1/2⌋ in whole numbers.
-    steps = [
-        (2 * y * ratio.numerator + ratio.denominator) // (2 * ratio.denominator) for y in map(int, numbers.tolist())
+def _published(program: Program, stored: Stored, index: int, risk: Fraction) -> Estimate:
+    """One aggregate, from the numbers of its measures."""
+    used = program.parts[index]
+    parts = [
+        Part(lattice=program.measures[each].lattice, unit=program.measures[each].unit, noise=stored.noise[each])
+        for each in used
     ]
-    scale = decimals(step)
-    if scale is not None and 2**62 * step * 10**scale >= 10**_DIGITS:
-        scale = None
-    values: list[Any]
-    if step.denominator == 1:
-        kind, scale, values = "integer", 0, [k * step.numerator for k in steps]
-    elif scale is not None:
-        kind, values = "decimal", [exact_decimal(k * step, scale) for k in steps]
-    else:
-        kind, scale, values = "float", 0, [float(k * step) for k in steps]
-    if aggregate.kind in ("count", "people"):
-        kind = "integer"
-    near = np.array([float(value) for value in values], dtype=np.float64)
-    low, high = np.minimum(estimate.low, near), np.maximum(estimate.high, near)
-    slopes = {statistic.numerator: np.ones(numbers.shape)}
-    return _Published(values=values, type=kind, scale=scale, range=Range(value=near, low=low, high=high, slopes=slopes))
+    numbers = [stored.noisy.measures[each] for each in used]
+    return program.query.aggregates[index].estimate(numbers, parts, risk)
 
 
-def _mean(program: Program, stored: Stored, statistic: Statistic, risk: Fraction) -> _Published:
-    top, bottom = statistic.numerator, statistic.denominator or 0
-    pair, measures = (top, bottom), (program.measures[top], program.measures[bottom])
-    centre = statistic.centre
-    bounds = (float((statistic.low or Fraction(0)) - centre), float((statistic.high or Fraction(0)) - centre))
-    counts = stored.noisy.measures[bottom]
-    estimate = of_mean(
-        stored.noisy.measures[top],
-        counts,
-        (stored.noise[top], stored.noise[bottom]),
-        (measures[0].unit, measures[1].unit),
-        risk,
-        bounds,
-    )
-    ends = [np.clip(part + float(centre), float(statistic.low or 0), float(statistic.high or 0)) for part in
-            (estimate.middle, estimate.low, estimate.high)]  # fmt: skip
-    count = counts.astype(np.float64) * float(measures[1].unit)
-    known = np.isfinite(estimate.se)
-    with np.errstate(all="ignore"):
-        by_sum, by_count = np.where(known, 1 / count, np.nan), np.where(known, -estimate.middle / count, np.nan)
-    slopes = dict(zip(pair, (by_sum, by_count), strict=True))
-    range_ = Range(value=ends[0], low=ends[1], high=ends[2], slopes=slopes)
-    return _Published(values=ends[0].tolist(), type="float", scale=0, range=range_)
+def _range(found: Estimate, measures: tuple[int, ...]) -> Range:
+    slopes = dict(zip(measures, found.slopes, strict=True))
+    return Range(value=found.near, low=found.low, high=found.high, slopes=slopes)
 
 
 def _computed(
-    program: Program, expressions: list[Expression], single: list[_Published], stored: Stored, evaluate: Evaluate
+    program: Program, expressions: list[Expression], single: list[Estimate], stored: Stored, evaluate: Evaluate
 ) -> list[Sequence[Any]]:
     """The values of each expression: aggregates and keys as they are, everything else by the engine's `evaluate`."""
     keys = [[key[i] for key in stored.noisy.keys] for i in range(len(program.query.keys))]
@@ -162,7 +110,7 @@ def _columns(
     values: Sequence[Any],
     program: Program,
     stored: Stored,
-    single: list[_Published],
+    single: list[Estimate],
     confidence: Fraction,
     tidy: tuple[str, ...],
 ) -> list[Column]:
@@ -171,11 +119,12 @@ def _columns(
         return [_key_column(name, expression.type, values)]
     if isinstance(expression, Measured):
         found = single[expression.index]
-        kind, scale, known = found.type, found.scale, found.range
+        kind, scale, known = found.type, found.scale, _range(found, program.parts[expression.index])
     else:
         kind, scale = _derived_type(expression.type), 0
         values = [_plain(value, kind) for value in values]
-        ranges = {i: _published(program, stored, i, (1 - confidence) / len(used)).range for i in used}
+        share = (1 - confidence) / len(used)
+        ranges = {i: _range(_published(program, stored, i, share), program.parts[i]) for i in used}
         numeric = {
             i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
             for i, key in enumerate(program.query.keys)

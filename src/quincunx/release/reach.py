@@ -36,10 +36,8 @@ def _risks(program: Program, risk: Fraction) -> dict[int, Fraction]:
     found: dict[int, Fraction] = {}
     for output in program.query.outputs:
         used = {node.index for node in output.expression.walk() if isinstance(node, Measured)}
-        for statistic in (program.statistics[index] for index in used):
-            for measure in (statistic.numerator, statistic.denominator):
-                if measure is not None:
-                    found[measure] = min(found.get(measure, risk), risk / len(used))
+        for measure in (part for index in used for part in program.parts[index]):
+            found[measure] = min(found.get(measure, risk), risk / len(used))
     return found
 
 

@@ -52,9 +52,9 @@ def check_tidy(program: Program, tidy: tuple[str, ...]) -> None:
 
 def applied(tidy: tuple[str, ...], expression: Expression, program: Program) -> tuple[str, ...]:
     """What of `tidy` is done to an output."""
-    # A mean is not a whole number by nature: rounding it would lose what was paid for.
-    means = any(program.query.aggregates[index].kind == "mean" for index in _measured(expression))
-    left_out = {"integer"} if means else set()
+    # What is no count or sum is no whole number by nature: rounding it would lose what was paid for.
+    linear = all(program.query.aggregates[index].linear for index in _measured(expression))
+    left_out = set() if linear else {"integer"}
     if not never_negative(expression, program):
         left_out.add("non-negative")
     return tuple(name for name in tidy if name not in left_out)
@@ -78,7 +78,7 @@ def _measured(expression: Expression) -> list[int]:
 def _bounds(expression: Expression, program: Program) -> Bounds:
     match expression:
         case Measured(index=index):
-            return _statistic(program, index)
+            return program.query.aggregates[index].bounds(program.lattices(index))
         case GroupKey(index=index):
             return _key(program, index)
         case Literal(low=low, high=high):
@@ -86,15 +86,6 @@ def _bounds(expression: Expression, program: Program) -> Bounds:
         case Call(operator=operator, arguments=arguments):
             return _call(operator, [_bounds(each, program) for each in arguments])
     return _UNKNOWN
-
-
-def _statistic(program: Program, index: int) -> Bounds:
-    statistic = program.statistics[index]
-    if statistic.denominator is not None:
-        return statistic.low, statistic.high
-    measure = program.measures[statistic.numerator]
-    # A sum of any number of values, none of which is below 0, or none above; weights are not negative.
-    return _ZERO if measure.low >= 0 else None, _ZERO if measure.high <= 0 else None
 
 
 def _key(program: Program, index: int) -> Bounds:

@@ -103,15 +103,15 @@ def _contributions(
             where = true if aggregate.where is None else _values([based(aggregate.where, query.rows)], given, len(rows))
             argument = None if aggregate.argument is None else based(aggregate.argument, query.rows)
             values = [[Fraction(0)] * len(rows)] if argument is None else _values([argument], given, len(rows))
-            measure = program.measures[program.statistics[index].numerator]
+            (lattice,) = program.lattices(index)
             for row in range(len(rows)):
                 if not inside[row] or where[0][row] is not True or values[0][row] is None:
                     continue
-                if aggregate.kind != "sum":
+                if aggregate.counts:
                     counted[row] = True
                     continue
                 step = min(
-                    max(floor(Fraction(values[0][row]) / measure.step + Fraction(1, 2)), measure.low), measure.high
+                    max(floor(Fraction(values[0][row]) / lattice.step + Fraction(1, 2)), lattice.low), lattice.high
                 )
                 if step:
                     place = (number, index, tuple(keys[i][row] for i in range(len(query.keys))))

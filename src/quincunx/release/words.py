@@ -32,7 +32,7 @@ def measure_words(measure: Measure) -> str:
     else:
         low, high = ((end - measure.centre) * measure.step for end in (measure.low, measure.high))
         about = f", {amount(measure.centre * measure.step)} subtracted" if measure.centre else ""
-        what, unit = f"the sum of values from {amount(low)} to {amount(high)}{about}", "rows"
+        what, unit = f"the sum of {measure.of} from {amount(low)} to {amount(high)}{about}", "rows"
     if measure.where is not None:
         what += ", where FILTER is true"
     norm = {1: "ℓ1", 2: "ℓ2"}[measure.vector.norm]
@@ -84,13 +84,11 @@ def root_text(square: Fraction) -> str:
 
 
 def _shown(program: Program, measure: int) -> str:
-    """The outputs in which a measure is, and as which part of a mean; or where else it is used."""
+    """The outputs in which a measure is, and as which part of an aggregate; or where else it is used."""
     parts: dict[int, str] = {}
-    for index, statistic in enumerate(program.statistics):
-        if measure == statistic.denominator:
-            parts[index] = " (count)"
-        elif measure == statistic.numerator:
-            parts[index] = " (sum)" if statistic.denominator is not None else ""
+    for index, (aggregate, used) in enumerate(zip(program.query.aggregates, program.parts, strict=True)):
+        for role in (role for role, part in zip(aggregate.roles, used, strict=True) if part == measure):
+            parts[index] = f" ({role})" if role else ""
     names = [
         output.name + parts[node.index]
         for output in program.query.outputs

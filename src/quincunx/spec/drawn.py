@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Exact, probability
+from quincunx.numbers import Exact, number, probability
 from quincunx.numbers.text import amount
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
@@ -31,8 +31,6 @@ class Drawn:
     share: Fraction
 
     def __init__(self, *, value: object, prior: Mapping[Any, object], share: object) -> None:
-        from quincunx.spec.intensity import number
-
         given: object = prior
         if not isinstance(given, Mapping):
             hint = "Write dataset → probability."

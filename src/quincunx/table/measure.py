@@ -7,11 +7,12 @@ Rows are those that remain after WHERE and that have a public key where keys are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 from quincunx.table import canonical
+from quincunx.table.aggregates import Lattice
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Filter, Query, Scan
@@ -49,7 +50,7 @@ class Measure:
     where `where` is not true; such a row still counts in v. low, high: in steps, after the map. A measure of people
     adds W once for each unit present in the group. One lattice unit of the result stands for step / 2^fraction in the
     data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in lattice units, between
-    the results of neighbouring datasets under the unit of protection.
+    the results of neighbouring datasets under the unit of protection. of: what is added up, in a word.
     """
 
     tag: ClassVar[str] = "Measure"
@@ -64,6 +65,7 @@ class Measure:
     centre: int
     fraction: int
     sensitivity2: Fraction
+    of: str = field(default="values", compare=False)
 
     def canonical(self) -> Json:
         """What names it in a ledger."""
@@ -80,6 +82,11 @@ class Measure:
             fraction=self.fraction,
             sensitivity2=canonical.number(self.sensitivity2),
         )
+
+    @property
+    def lattice(self) -> Lattice:
+        """Where the values that are added up lie."""
+        return Lattice(step=self.step, low=self.low, high=self.high, centre=self.centre)
 
     @property
     def unit(self) -> Fraction:
@@ -114,35 +121,23 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statistic:
-    """How one aggregate of the query is read off the measures.
-
-    numerator: index of its measure; denominator: for means, index of the count, whose ratio plus `centre` (in the
-    data's unit) is the mean. resolution: the published value is rounded to a whole multiple of it; 0 for means, which
-    are not rounded. low, high: bounds of the bounded statistic in the data's unit, for means; None elsewhere.
-    """
-
-    numerator: int
-    denominator: int | None
-    centre: Fraction
-    resolution: Fraction
-    low: Fraction | None
-    high: Fraction | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A question, planned: what the engine computes and what each number means. No private row was read.
 
-    statistics: one for each of the query's aggregates. biases: sentences, from the plan alone, on what the bounded
-    statistic may lack ("people with more than 20 rows are weighted down").
+    parts: for each of the query's aggregates, which measures it is read from, in the order of its roles. biases:
+    sentences, from the plan alone, on what the bounded statistic may lack ("people with more than 20 rows are weighted
+    down").
     """
 
     query: Query
     measures: tuple[Measure, ...]
-    statistics: tuple[Statistic, ...]
+    parts: tuple[tuple[int, ...], ...]
     selection: Selection | None
     biases: tuple[str, ...]
+
+    def lattices(self, index: int) -> tuple[Lattice, ...]:
+        """Where the values of an aggregate's measures lie."""
+        return tuple(self.measures[part].lattice for part in self.parts[index])
 
 
 def columns_read(program: Program) -> frozenset[str]:

@@ -8,9 +8,10 @@ row by itself; there is no other node, so a question that cannot be typed as the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from quincunx.table import canonical
+from quincunx.table.aggregates import Aggregate
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression, Value
 
@@ -80,26 +81,6 @@ class Key:
         """What names it in a ledger, its public values included."""
         values = None if self.values is None else [canonical.value(each) for each in self.values]
         return canonical.node(self.tag, name=self.name, expression=self.expression.canonical(), values=values)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
-    """One statistic for each group, to be noised.
-
-    kind: "count" counts rows (with an argument: rows in which it is not NULL); "sum" and "mean" are of the argument,
-    NULL left out; "people" counts the different units of protection. where: the condition of FILTER.
-    """
-
-    tag: ClassVar[str] = "Aggregate"
-
-    kind: Literal["count", "sum", "mean", "people"]
-    argument: Expression | None = None
-    where: Expression | None = None
-
-    def canonical(self) -> Json:
-        """What names it in a ledger."""
-        argument, where = canonical.part(self.argument), canonical.part(self.where)
-        return canonical.node(self.tag, kind=self.kind, argument=argument, where=where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

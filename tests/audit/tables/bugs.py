@@ -11,6 +11,7 @@ import pytest
 from sqlglot import exp
 
 from quincunx.spec.people import People
+from quincunx.table.aggregates import term
 from quincunx.table.engines import duckdb as engine
 from quincunx.table.engines import emit_number, lattice, statement, votes, weights
 from quincunx.table.engines.piece import binary, call, cast, column, text, whole
@@ -183,7 +184,7 @@ BUGS = (
         name="sensitivity from the wrong bound",
         sql=TOTAL,
         at=PERSON,
-        patch=_property(draft.Lattice, "size", lambda self: abs(self.high - self.centre)),
+        patch=_property(term.Lattice, "size", lambda self: abs(self.high - self.centre)),
     ),
     Bug(name="a clip computed and not used", sql=TOTAL, at=PERSON, patch=_unclipped),
     Bug(name="a weight from the values", sql=TOTAL, at=PERSON, patch=_relations("over_rows", "over", _values_not_rows)),
@@ -240,7 +241,7 @@ BUGS = (
         sql=TOTAL,
         at=PERSON,
         patch=_property(
-            draft.Lattice,
+            term.Lattice,
             "size",
             lambda self: max(abs(self.low - self.centre), abs(self.high - self.centre)) - (self.high > 1),
         ),
@@ -327,7 +328,7 @@ BUGS = (
         at=SWAP,
         norm=2,
         pairs=120,
-        patch=_property(draft.Lattice, "signed", lambda _self: False),
+        patch=_property(term.Lattice, "signed", lambda _self: False),
     ),
     Bug(
         name="many groups taken as one",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import exp, parse_one
 
-from quincunx.audit.tables.questions import CONSTRUCTS, PEOPLE, Question, accepted, questions
+from quincunx.audit.tables.questions import CONSTRUCTS, FORMS, Question, accepted, questions
 from quincunx.table.expression import Call, Expression
 from quincunx.table.operators import OPERATORS
 from quincunx.table.plan import Filter, Project, Query, Relation
@@ -17,6 +17,7 @@ from quincunx.table.sql.functions import ARGUMENTS, PARTS
 from tests.audit.tables.scenes import SALES, UNITS, VISITS, scene
 
 SCENE = scene("add-remove person", "rows + groups")
+(PEOPLE,) = [form.name for form in FORMS.values() if form.needs == "key"]
 
 
 def generated(count: int, **options: object) -> list[Question]:

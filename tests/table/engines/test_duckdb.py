@@ -20,11 +20,12 @@ import pytest
 
 from quincunx.errors import QueryError, UnavailableError
 from quincunx.spec.unit import AddRemove
+from quincunx.table.aggregates.count import Count
 from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.engines.connection import connect
 from quincunx.table.engines.keys import public_key, python_value
 from quincunx.table.engines.piece import common, constant, decimal_text
-from quincunx.table.plan import Aggregate, Project, Query, Scan
+from quincunx.table.plan import Project, Query, Scan
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
@@ -153,7 +154,7 @@ def test_programs_of_another_engine_are_refused() -> None:
         other = type(program)(
             query=Query(rows=rows, keys=(), aggregates=query.aggregates, outputs=()),
             measures=program.measures,
-            statistics=program.statistics,
+            parts=program.parts,
             selection=None,
             biases=(),
         )
@@ -161,7 +162,7 @@ def test_programs_of_another_engine_are_refused() -> None:
             engine.run(other)
     with pytest.raises(QueryError, match="nothing to measure"):
         engine.run(plan(Query(rows=Scan(table="t"), keys=(), aggregates=(), outputs=()), declared, 1))
-    assert Aggregate(kind="count") == query.aggregates[0]
+    assert Count() == query.aggregates[0]
 
 
 def test_a_closed_engine_is_unavailable() -> None:

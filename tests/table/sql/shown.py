@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from quincunx.table.aggregates import Aggregate
 from quincunx.table.expression import Call, Column, Expression, GroupKey, Literal, Measured
-from quincunx.table.plan import Aggregate, Filter, Project, Query, Relation, Scan
+from quincunx.table.plan import Filter, Project, Query, Relation, Scan
 
 
 def shown(expression: Expression | None) -> str:

@@ -19,6 +19,7 @@ from quincunx.audit.statistic import StatisticReplay
 from quincunx.audit.tables import Replay, replay
 from quincunx.errors import VerificationError
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
 
 # draws on each side that the audit asks for → pairs of neighbouring worlds for each question
@@ -42,8 +43,6 @@ _COLUMNS: Final = (
     ColumnSchema(name="day", type="date"),
     ColumnSchema(name="flag", type="boolean", keys=(True, False)),
 )
-_AGGREGATES: Final = "COUNT(*) AS n, COUNT(cost) AS c, SUM(cost) AS s, AVG(age) AS m"
-_PEOPLE: Final = "COUNT(DISTINCT person) AS p, COUNT(DISTINCT person) FILTER (WHERE flag) AS f"
 _KEYS: Final = ((), ("region",), ("note",), ("region", "note"))
 
 
@@ -141,7 +140,14 @@ def _questions(unit: AddRemove | Replace) -> list[str]:
     for names in _KEYS:
         selected = "".join(f"{name}, " for name in names)
         group = f" GROUP BY {', '.join(names)}" if names else ""
-        asked.append(f"SELECT {selected}{_AGGREGATES} FROM visits{group}")
+        asked.append(f"SELECT {selected}{_calls('cost', key=False)} FROM visits{group}")
         if unit.key is not None and unit.per is None:
-            asked.append(f"SELECT {selected}{_PEOPLE} FROM visits{group}")
+            asked.append(f"SELECT {selected}{_calls('person', ' FILTER (WHERE flag)', key=True)} FROM visits{group}")
     return asked
+
+
+def _calls(argument: str, *filters: str, key: bool) -> str:
+    """Every aggregate: of the key, or of a number; plain, and with each of the filters."""
+    forms = [form for each in AGGREGATES for form in each.forms if (form.needs == "key") == key]
+    calls = [f"{form.written.format(argument)}{after}" for form in forms for after in ("", *filters)]
+    return ", ".join(f"{call} AS a{i}" for i, call in enumerate(calls))

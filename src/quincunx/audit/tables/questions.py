@@ -11,16 +11,15 @@ from typing import Final
 from quincunx.audit.tables.grammar import PRODUCTIONS, Grammar
 from quincunx.errors import QueryError, RefusalError
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.engines import evaluate
 from quincunx.table.plan import Query
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 from quincunx.table.sql import read
 
+# The ways to ask for an aggregate, by their names.
+FORMS: Final = {form.name: form for each in AGGREGATES for form in each.forms}
 CLAUSES: Final = (
-    "COUNT(*)",
-    "COUNT(x)",
-    "SUM",
-    "AVG",
     "FILTER",
     "WHERE",
     "GROUP BY column",
@@ -43,17 +42,15 @@ CLAUSES: Final = (
 )
 # Bounds that leave few groups, so that worlds stay small.
 _NARROW: Final = 1000
-# Only where people have a key, and the unit is the whole person.
-PEOPLE: Final = "COUNT(DISTINCT key)"
 # Every construct that generated questions use, so that a test can ask for each.
 CONSTRUCTS: Final[frozenset[str]] = (
-    frozenset(CLAUSES) | {PEOPLE} | {name for made in PRODUCTIONS.values() for name in made}
+    frozenset(CLAUSES) | frozenset(FORMS) | {name for made in PRODUCTIONS.values() for name in made}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One aggregate of a question: its output's name, its kind as `CLAUSES` names it, its argument and its FILTER."""
+    """One aggregate of a question: its output's name, its kind as `FORMS` names it, its argument and its FILTER."""
 
     name: str
     kind: str
@@ -63,12 +60,7 @@ class Asked:
     @property
     def call(self) -> str:
         """As it is written."""
-        kinds = {
-            "COUNT(*)": "COUNT(*)",
-            "COUNT(x)": f"COUNT({self.argument})",
-            PEOPLE: f"COUNT(DISTINCT {self.argument})",
-        }
-        called = kinds.get(self.kind, f"{self.kind}({self.argument})")
+        called = FORMS[self.kind].written.format(self.argument)
         return called + (f" FILTER (WHERE {self.where})" if self.where else "")
 
 
@@ -255,11 +247,12 @@ class _Maker:
         return f"GROUP BY {', '.join(written)}"
 
     def _aggregates(self) -> Iterator[Asked]:
-        kinds = ["COUNT(*)", "COUNT(x)", "SUM", "SUM", "AVG"]
         key = self.unit.key
         named = {column.name.lower() for column in self.grammar.columns}
-        if key is not None and self.unit.per is None and key.lower() in named:
-            kinds.append(PEOPLE)
+        # People are counted only where they have a key, and the unit is the whole person.
+        people = key is not None and self.unit.per is None and key.lower() in named
+        forms = [form for form in FORMS.values() if form.needs != "key" or people]
+        kinds = [form.name for form in forms for _ in range(form.often)]
         for i in range(self.source.randint(1 + 3 * self.deep, self.most)):
             kind = self.grammar.pick(kinds)
             self.grammar.note(kind)
@@ -272,11 +265,16 @@ class _Maker:
             yield Asked(name=f"m{i}", kind=kind, argument=argument, where=where)
 
     def _argument(self, kind: str) -> str:
-        if kind == "COUNT(x)":
-            return self.grammar.number(2 + self.deep)
-        if kind in ("SUM", "AVG"):
-            return self.grammar.bounded((3 if kind == "SUM" else 2) + self.deep)
-        return f"{self.grammar.qualifier}{self.unit.key}" if kind == PEOPLE else ""
+        form = FORMS[kind]
+        match form.needs:
+            case "number":
+                return self.grammar.number(form.depth + self.deep)
+            case "bounded":
+                return self.grammar.bounded(form.depth + self.deep)
+            case "key":
+                return f"{self.grammar.qualifier}{self.unit.key}"
+            case "nothing":
+                return ""
 
     def _derived(self, aggregates: Sequence[Asked]) -> str:
         first = self.source.choice(aggregates).call

@@ -16,7 +16,7 @@ from quincunx.table.schema import Limits, Schema
 class Cell:
     """A kind of case and how it fared.
 
-    aggregate: "COUNT(*)", "COUNT(x)", "SUM", "AVG", "COUNT(DISTINCT key)" or "votes"; unit, limits, keys: in words.
+    aggregate: the label of a measure ("COUNT(*)", "SUM" …), or "votes"; unit, limits, keys: in words.
     cases: how many (question, pair) cases were compared. largest: the largest distance as a part of what is declared,
     above 1 for a violation; near 1 shows that the worlds were hard.
     """
@@ -136,12 +136,10 @@ def merged(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 def labels(program: Program, schema: Schema, limits: Limits) -> tuple[list[str], str, str, str]:
     """The aggregate of each measure, and the unit, limits and keys of the question, in words."""
     aggregates = [""] * len(program.measures)
-    for statistic, aggregate in zip(program.statistics, program.query.aggregates, strict=True):
-        counted = "COUNT(*)" if aggregate.argument is None else "COUNT(x)"
-        names = {"count": counted, "sum": "SUM", "mean": "AVG", "people": "COUNT(DISTINCT key)"}
-        aggregates[statistic.numerator] = names[aggregate.kind]
-        if statistic.denominator is not None and not aggregates[statistic.denominator]:
-            aggregates[statistic.denominator] = counted
+    for parts, aggregate in zip(program.parts, program.query.aggregates, strict=True):
+        for role, (part, label) in enumerate(zip(parts, aggregate.labels(), strict=True)):
+            if not role or not aggregates[part]:
+                aggregates[part] = label
     return aggregates, unit_words(schema), limit_words(limits), _key_words(program)
 
 

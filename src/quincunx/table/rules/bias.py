@@ -72,7 +72,7 @@ def _columns(draft: Draft) -> list[str]:
     """The columns that the question reads, in the table's order."""
     query = draft.query
     roots: list[Expression | None] = [key.expression for key in query.keys]
-    roots += [part for each in query.aggregates for part in (each.argument, each.where)]
+    roots += [part for each in query.aggregates for part in each.expressions]
     if isinstance(query.rows, Filter):
         roots.append(query.rows.condition)
     used = {node.name.lower() for root in roots if root for node in root.walk() if isinstance(node, Column)}

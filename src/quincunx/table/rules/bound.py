@@ -15,7 +15,7 @@ MAX_BOUND2: Final = Fraction(2**80)
 
 def bound(draft: Draft) -> Draft:
     """C² for each kind of vector that the question uses."""
-    kinds = {"people" if term.kind == "people" else "rows" for term in draft.terms}
+    kinds: set[str] = {term.vector for term in draft.terms}
     finders = {"rows": rows2, "people": people2}
     bounds2 = {kind: finders[kind](draft) for kind in sorted(kinds)}
     for value in bounds2.values():

@@ -9,62 +9,26 @@ from math import prod
 from typing import Literal
 
 from quincunx.errors import QueryError
-from quincunx.table.expression import Expression
-from quincunx.table.measure import Measure, Program, Selection, Statistic
+from quincunx.table.aggregates import Term
+from quincunx.table.measure import Measure, Program, Selection
 from quincunx.table.plan import Query, Relation, Scan
 from quincunx.table.schema import Schema, TableSchema
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lattice:
-    """Where the values of an argument lie: whole multiples of `step`, from `low` to `high` steps, minus `centre`."""
-
-    step: Fraction
-    low: int
-    high: int
-    centre: int
-
-    @property
-    def size(self) -> int:
-        """The largest distance of a value from the centre, in steps; NULL counts as 0."""
-        return max(abs(self.low - self.centre), abs(self.high - self.centre))
-
-    @property
-    def signed(self) -> bool:
-        """Whether values on both sides of the centre can occur."""
-        return self.low < self.centre < self.high
-
-
-# A count counts ones.
-ONES = Lattice(step=Fraction(1), low=1, high=1, centre=0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
-    """One measure before its scale is fixed. centred: the argument's middle is subtracted (for means)."""
-
-    kind: Literal["count", "sum", "people"]
-    argument: Expression | None = None
-    where: Expression | None = None
-    centred: bool = False
-    lattice: Lattice = ONES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """All that is known so far; rules fill it from the top down.
 
-    ratios: for each aggregate, the indices of its term and, for means, of the term that counts. vectors: by kind.
+    parts: for each aggregate, the indices of its terms. bounds2: C² by kind of vector.
     """
 
     query: Query
     schema: Schema
     norm: Literal[1, 2]
     terms: tuple[Term, ...] = ()
-    ratios: tuple[tuple[int, int | None], ...] = ()
+    parts: tuple[tuple[int, ...], ...] = ()
     bounds2: Mapping[str, Fraction]
     measures: tuple[Measure, ...] = ()
-    statistics: tuple[Statistic, ...] = ()
     selection: Selection | None = None
     biases: tuple[str, ...] = ()
 
@@ -97,7 +61,7 @@ class Draft:
         return Program(
             query=self.query,
             measures=self.measures,
-            statistics=self.statistics,
+            parts=self.parts,
             selection=self.selection,
             biases=self.biases,
         )

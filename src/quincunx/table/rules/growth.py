@@ -79,4 +79,4 @@ def _expressions(draft: Draft) -> Iterator[Expression]:
         yield query.rows.condition
     yield from (key.expression for key in query.keys)
     for aggregate in query.aggregates:
-        yield from (part for part in (aggregate.argument, aggregate.where) if part is not None)
+        yield from aggregate.expressions

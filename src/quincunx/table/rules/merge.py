@@ -12,8 +12,9 @@ from typing import Final
 
 from quincunx.errors import QueryError
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.aggregates import Aggregate
 from quincunx.table.expression import Call, Column, Expression, Literal
-from quincunx.table.plan import Aggregate, Filter, Project, Relation, Scan
+from quincunx.table.plan import Filter, Project, Relation, Scan
 from quincunx.table.rules.draft import Draft
 
 # Columns that are built from columns can double in size at each level; a question this large is not meant.
@@ -69,13 +70,14 @@ def merge(draft: Draft) -> Draft:
 
 
 def _inlined(aggregate: Aggregate, rows: _Rows, unit: AddRemove | Replace) -> Aggregate:
-    argument = None if aggregate.argument is None else rows.inline(aggregate.argument)
-    where = None if aggregate.where is None else rows.inline(aggregate.where)
+    found = aggregate.rewrite(rows.inline)
+    if _true(found.where):
+        found = replace(found, where=None)
     # A row in which a column of its owner is NULL is not read.
     owner = {name.lower() for name in unit.columns}
-    if aggregate.kind == "count" and isinstance(argument, Column) and argument.name.lower() in owner:
-        argument = None
-    return replace(aggregate, argument=argument, where=None if _true(where) else where)
+    if found.counts and isinstance(found.argument, Column) and found.argument.name.lower() in owner:
+        found = replace(found, argument=None)
+    return found
 
 
 def _true(condition: Expression | None) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quincunx.table.rules.draft import Draft, Term
+from quincunx.table.aggregates import Term
+from quincunx.table.rules.draft import Draft
 
 
 def share(draft: Draft) -> Draft:
@@ -13,5 +14,5 @@ def share(draft: Draft) -> Draft:
     for term in draft.terms:
         index.setdefault(term, len(index))
     place = [index[term] for term in draft.terms]
-    ratios = tuple((place[top], None if bottom is None else place[bottom]) for top, bottom in draft.ratios)
-    return replace(draft, terms=tuple(index), ratios=ratios)
+    parts = tuple(tuple(place[each] for each in part) for part in draft.parts)
+    return replace(draft, terms=tuple(index), parts=parts)

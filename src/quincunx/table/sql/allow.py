@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.sql.place import Text
 from quincunx.table.sql.reasons import PARTS, WORDS, why
 
@@ -46,11 +47,7 @@ ALLOWED: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.Null: frozenset(),
     exp.Boolean: _UNARY,
     exp.Var: _UNARY,
-    # Aggregates. `big_int` is a remark on the type that the parser adds to every COUNT.
-    exp.Count: frozenset({"this", "big_int"}),
-    exp.Sum: _UNARY,
-    exp.Avg: _UNARY,
-    exp.CountIf: _UNARY,
+    **{node: parts for each in AGGREGATES for node, parts in each.nodes.items()},
     exp.Distinct: frozenset({"expressions"}),
     exp.Filter: _BINARY,
     # Arithmetic. `typed` and `safe` are remarks on the dialect.

@@ -7,6 +7,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.aggregates import AGGREGATES
+
 # Function → operator, and the node's parts in the order of the operator's arguments.
 ARGUMENTS: Final[Mapping[type[exp.Expr], tuple[str, tuple[str, ...]]]] = {
     exp.Abs: ("abs", ("this",)),
@@ -58,7 +60,7 @@ NAMED: Final[Mapping[str, str]] = {
     "suffix": "ends_with",
 }
 
-_MORE: Final = ("COUNT", "SUM", "AVG", "MEAN", "COUNT_IF", "ROUND", "TRIM", "DATE_TRUNC", "EXTRACT")
+_MORE: Final = ("ROUND", "TRIM", "DATE_TRUNC", "EXTRACT")
 
 _SYNONYMS: Final[Mapping[str, str]] = {
     "dayofweek": "dow",
@@ -73,7 +75,8 @@ def known() -> list[str]:
     """The names of all functions and aggregates, as people write them."""
     functions = [node for node in (*ARGUMENTS, *PARTS) if issubclass(node, exp.Func)]
     listed = {name for node in functions for name in node.sql_names()}
-    return sorted({*listed, *(name.upper() for name in NAMED), *_MORE})
+    aggregates = {name for each in AGGREGATES for name in each.names}
+    return sorted({*listed, *(name.upper() for name in NAMED), *_MORE, *aggregates})
 
 
 def part_name(written: str) -> str:

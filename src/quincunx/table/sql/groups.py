@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Final, Literal
 
 from sqlglot import exp
 
-from quincunx.table.expression import NUMBERS, Column, Expression, GroupKey, Measured
-from quincunx.table.operators import apply, cast
-from quincunx.table.plan import Aggregate, Key
-from quincunx.table.sql.relation import AGGREGATES, Reading
+from quincunx.errors import QueryError, RefusalError
+from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.aggregates import AGGREGATES, NODES, Aggregate
+from quincunx.table.expression import Expression, GroupKey, Measured
+from quincunx.table.plan import Key
+from quincunx.table.sql.relation import CALLS, Reading
 from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import condition, translate
 from quincunx.table.sql.scope import Given, Rows
-from quincunx.table.typing.facts import WORDS
-
-_KINDS: Final[dict[type[exp.Expr], Literal["sum", "mean"]]] = {exp.Sum: "sum", exp.Avg: "mean"}
 
 
 @dataclass(slots=True)
@@ -43,7 +40,7 @@ class Groups:
         return self.reading.measured(node, condition(node, self._hook, self.reading.text), self.rows)
 
     def _hook(self, node: exp.Expr) -> Expression | None:
-        if isinstance(node, AGGREGATES):
+        if isinstance(node, CALLS):
             return self._aggregate(node)
         name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
         if self.names_first and name in self.names:
@@ -57,7 +54,7 @@ class Groups:
 
     def _key(self, node: exp.Expr) -> Expression | None:
         """The key that the node repeats, if it does."""
-        if not self.keys or node.find(*AGGREGATES) is not None or not self._resolves(node):
+        if not self.keys or node.find(*CALLS) is not None or not self._resolves(node):
             return None
         # Constants and their like are never keys, so that only what uses a column is translated twice.
         if node.find(exp.Column) is None:
@@ -83,7 +80,7 @@ class Groups:
                 return False
             place = names.index(name)
             chosen = known[place][1]
-            if chosen.find(*AGGREGATES) is not None or not self._resolves(chosen, known[:place]):
+            if chosen.find(*CALLS) is not None or not self._resolves(chosen, known[:place]):
                 return False
         return True
 
@@ -99,69 +96,48 @@ class Groups:
         raise self.reading.text.refusal(node, "this would show the value of single rows", hint=hint)
 
     def _aggregate(self, node: exp.Expr) -> Expression:
-        text, where = self.reading.text, None
-        called = node
+        where, called = None, node
         if isinstance(node, exp.Filter):
             called = node.this
-            if not isinstance(called, exp.Count | exp.CountIf | exp.Sum | exp.Avg):
-                raise text.refusal(node, "FILTER follows an aggregate", hint="Write COUNT(*) FILTER (WHERE …).")
+            if not isinstance(called, NODES):
+                hint = "Write COUNT(*) FILTER (WHERE …)."
+                raise self.reading.text.refusal(node, "FILTER follows an aggregate", hint=hint)
             where = self.reading.test(node.expression.this, self.rows, where="FILTER")
-        if isinstance(called, exp.CountIf):
-            test = self.reading.test(called.this, self.rows, where="an aggregate")
-            both = test if where is None else apply("and", test, where)
-            return self._measured(Aggregate(kind="count", where=both), "integer", Fraction(1))
-        if isinstance(called, exp.Count):
-            return self._count(called, where)
-        return self._sum(called, where)
-
-    def _count(self, node: exp.Count, where: Expression | None) -> Expression:
-        if node.this is None or isinstance(node.this, exp.Star):
-            return self._measured(Aggregate(kind="count", where=where), "integer", Fraction(1))
-        if isinstance(node.this, exp.Distinct):
-            self._require_key(node.this)
-            return self._measured(Aggregate(kind="people", where=where), "integer", Fraction(1))
-        counted = self.reading.row(node.this, self.rows, where="an aggregate")
-        argument = counted if counted.nullable else None
-        return self._measured(Aggregate(kind="count", argument=argument, where=where), "integer", Fraction(1))
-
-    def _require_key(self, node: exp.Distinct) -> None:
-        unit, text = self.reading.schema.unit, self.reading.text
-        if unit.key is None:
-            hint = "Each row is one person: write COUNT(*)."
-            raise text.refusal(node, "there is no column that identifies people", hint=hint)
-        if len(node.expressions) != 1:
-            raise text.refusal(node, "COUNT(DISTINCT …) takes one column", hint=f"Write COUNT(DISTINCT {unit.key}).")
-        base = self.rows.base_of(self.reading.row(node.expressions[0], self.rows, where="an aggregate"))
-        if not isinstance(base, Column) or base.name.lower() != unit.key.lower():
-            hint = f"Only people can be counted once: COUNT(DISTINCT {unit.key})."
-            chosen = node.expressions[0].find(exp.If)
-            if chosen is not None:
-                hint = f"Write COUNT(DISTINCT {unit.key}) FILTER (WHERE {written(chosen.this)})."
-            raise text.refusal(node, "one person may hold many different values", hint=hint)
-        if unit.per is not None:
-            hint = f"What is protected is one person's {unit.per.period}; count rows with COUNT(*)."
-            raise text.refusal(node, "one person is many units of protection here", hint=hint)
-
-    def _sum(self, node: exp.Expr, where: Expression | None) -> Expression:
-        text = self.reading.text
-        name = "SUM" if isinstance(node, exp.Sum) else "AVG"
-        if isinstance(node.this, exp.Distinct):
-            hint = f"Leave DISTINCT out of {name}."
-            raise text.refusal(node, "which values are different depends on other people", hint=hint)
-        argument = self.reading.row(node.this, self.rows, where="an aggregate")
-        if argument.type == "boolean":
-            # How many are true, and which share of those that are true or false.
-            argument = cast(argument, "integer")
-        if argument.type not in NUMBERS:
-            number = "CAST(x AS BIGINT)" if argument.type == "text" else "YEAR(x)"
-            hint = f"Write {name}(CLAMP({number}, low, high))."
-            raise text.mistake(node.this, f"{name} needs a number", got=WORDS[argument.type], hint=hint)
-        kind = "decimal" if name == "AVG" else argument.type
-        step = None if name == "AVG" else argument.step
-        return self._measured(Aggregate(kind=_KINDS[type(node)], argument=argument, where=where), kind, step)
-
-    def _measured(self, aggregate: Aggregate, kind: str, step: Fraction | None) -> Expression:
+        call = _Call(node=called, where=where, reading=self.reading, rows=self.rows)
+        known = [each for each in AGGREGATES if type(called) in each.nodes]
+        aggregate = next(found for each in known if (found := each.read(call)) is not None)
         if aggregate not in self.aggregates:
             self.aggregates.append(aggregate)
-        # Noise has no bounds, and what is published is never NULL.
-        return Measured(index=self.aggregates.index(aggregate), type=kind, nullable=False, step=step)
+        return Measured(index=self.aggregates.index(aggregate), **aggregate.result().named())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """A call of an aggregate, for the one that reads it."""
+
+    node: exp.Expr
+    where: Expression | None
+    reading: Reading
+    rows: Rows
+
+    @property
+    def unit(self) -> AddRemove | Replace:
+        return self.reading.schema.unit
+
+    def row(self, node: exp.Expr) -> Expression:
+        return self.reading.row(node, self.rows, where="an aggregate")
+
+    def test(self, node: exp.Expr) -> Expression:
+        return self.reading.test(node, self.rows, where="an aggregate")
+
+    def base_of(self, expression: Expression) -> Expression:
+        return self.rows.base_of(expression)
+
+    def written(self, node: exp.Expr) -> str:
+        return written(node)
+
+    def refusal(self, node: exp.Expr, what: str, *, hint: str) -> RefusalError:
+        return self.reading.text.refusal(node, what, hint=hint)
+
+    def mistake(self, node: exp.Expr, what: str, *, got: str, hint: str) -> QueryError:
+        return self.reading.text.mistake(node, what, got=got, hint=hint)

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from quincunx.errors import QueryError, RefusalError
+from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Key, Ordering, Output, Query
 from quincunx.table.schema import Schema
@@ -18,7 +19,7 @@ from quincunx.table.sql import allow, constants, derived, keys, limits
 from quincunx.table.sql.groups import Groups
 from quincunx.table.sql.keys import Evaluate
 from quincunx.table.sql.place import Text
-from quincunx.table.sql.relation import AGGREGATES, Reading
+from quincunx.table.sql.relation import CALLS, Reading
 from quincunx.table.sql.scope import Rows
 
 # An answer has these beside each published number.
@@ -57,12 +58,12 @@ def _parse(text: Text) -> exp.Select:
         # The parser trips over some malformed texts; its own message would say nothing to a reader.
         raise QueryError("the question does not follow the grammar of SQL").at(text.sql, 0, len(text.sql)) from None
     tree = trees[0] if len(trees) == 1 else exp.Select()
+    synonyms = {name: kind for each in AGGREGATES for name, kind in each.synonyms.items()}
     for node in list(tree.find_all(exp.Anonymous)):
-        # DuckDB's other name of AVG, which the parser knows by name only.
-        if node.name.lower() == "mean" and len(node.expressions) == 1:
-            mean = exp.Avg(this=node.expressions[0])
-            mean.meta.update(node.meta)
-            node.replace(mean)
+        if node.name.lower() in synonyms and len(node.expressions) == 1:
+            known = synonyms[node.name.lower()](this=node.expressions[0])
+            known.meta.update(node.meta)
+            node.replace(known)
     if isinstance(tree, exp.Select):
         return tree
     allow.check(tree, text)
@@ -119,7 +120,7 @@ def _all(select: exp.Select) -> list[exp.Expr]:
     measured: set[str] = set()
     for node in select.expressions:
         named = {each.name.lower() for each in node.find_all(exp.Column) if not each.table}
-        if node.find(*AGGREGATES) is not None or named & measured:
+        if node.find(*CALLS) is not None or named & measured:
             measured.add(node.alias.lower())
         elif node.find(exp.Column) is not None:
             found.append(node)
@@ -188,13 +189,9 @@ def _default_name(node: exp.Expr, text: Text) -> str:
     """As DuckDB names it where that is short: a column by its name, an aggregate in lower case."""
     if isinstance(node, exp.Column):
         return node.name
-    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
-        return "count_star()"
     words = text.words(node)
-    if isinstance(node, AGGREGATES[:4]):
-        function, _, rest = words.partition("(")
-        return f"{function.strip().lower()}({rest}"
-    return words
+    aggregate = next((each for each in AGGREGATES if type(node) in each.nodes), None)
+    return words if aggregate is None else aggregate.title(node, words)
 
 
 def _check_names(outputs: tuple[Output, ...], select: exp.Select, text: Text) -> None:

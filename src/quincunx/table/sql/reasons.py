@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
+from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.sql.functions import known
 from quincunx.table.sql.rewrites import instead
 
@@ -25,11 +26,10 @@ _INNER: Final = (
     "a subquery here would look at the rows of other people",
     "Write the values themselves, as in x IN ('a', 'b'); only FROM may hold a subquery.",
 )
-_SINGLE: Final = (
-    "this aggregate shows the value of a single row",
-    "The aggregates are COUNT, SUM and AVG.",
-)
-_AGGREGATE: Final = ("this aggregate is not on the list", "The aggregates are COUNT, SUM and AVG.")
+_NAMES: Final = tuple(dict.fromkeys(each.names[0] for each in AGGREGATES))
+_KNOWN: Final = f"The aggregates are {', '.join(_NAMES[:-1])} and {_NAMES[-1]}."
+_SINGLE: Final = ("this aggregate shows the value of a single row", _KNOWN)
+_AGGREGATE: Final = ("this aggregate is not on the list", _KNOWN)
 _WINDOW: Final = ("window functions compare rows of different people", "Use GROUP BY with an aggregate.")
 _NESTED: Final = ("lists and structs are not understood", "Use columns of single values.")
 _PATTERN: Final = ("regular expressions are not understood", "Write LIKE, STARTS_WITH, ENDS_WITH or CONTAINS.")

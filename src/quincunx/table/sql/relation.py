@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
+from quincunx.table.aggregates import AGGREGATES, NODES
 from quincunx.table.expression import Column, Expression
 from quincunx.table.plan import Filter, Project, Scan
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
@@ -22,7 +23,8 @@ from quincunx.table.typing.facts import NULL
 # The names that WITH defines at a point of the question, in lower case.
 Tables: TypeAlias = Mapping[str, Rows]
 
-AGGREGATES: Final = (exp.Count, exp.Sum, exp.Avg, exp.CountIf, exp.Filter)
+# What stands for an aggregate in a question: its call, and the FILTER around it.
+CALLS: Final = (*NODES, exp.Filter)
 
 
 @dataclass(slots=True)
@@ -56,7 +58,7 @@ class Reading:
         def hook(node: exp.Expr) -> Expression | None:
             if isinstance(node, exp.Column):
                 return self.column(node, rows, where)
-            if isinstance(node, AGGREGATES):
+            if isinstance(node, CALLS):
                 hint = "Aggregates stand in SELECT, HAVING and ORDER BY, and not inside one another."
                 raise self.text.refusal(node, f"an aggregate cannot stand in {where}", hint=hint)
             return None
@@ -172,7 +174,8 @@ class Reading:
         key, group = self.schema.unit.key, select.args.get("group")
         people = group is not None and any(each.name.lower() == (key or "").lower() for each in group.expressions)
         if people and self.schema.unit.per is None:
-            counted = select.find(exp.Sum)
+            summed = [node for each in AGGREGATES if each.linear and not each.counts for node in each.nodes]
+            counted = select.find(*summed)
             total = "COUNT(*)" if counted is None else written(counted)
             return f"Write the mean per person as {total} / COUNT(DISTINCT {key})."
         return "Only the outermost SELECT may group, sort and limit; any SQL on the answer, answer.frame, is free."

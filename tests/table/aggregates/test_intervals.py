@@ -13,52 +13,49 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
-from quincunx.release.interval import _Laplace, _law, half_width, of_mean, of_measure, standard_error
+from quincunx.table.aggregates.estimate import half_width, standard_error
+from quincunx.table.aggregates.linear import Laplace as Form
 from tests.release.world import gaussian, laplace
+from tests.table.aggregates.noises import count_bound, law_of, of_mean, of_measure
 
 ONE = Fraction(1)
 RISK = Fraction(5, 100)
 
 
-def count_bound(probability: float, draws: int) -> float:
-    """How far below its expectation a binomial share may fall with a false-alarm rate of 1e-9 (Hoeffding)."""
-    return probability - math.sqrt(math.log(1e9) / (2 * draws))
-
-
 @pytest.mark.parametrize("noise", [laplace(5), laplace("0.1"), gaussian(12), gaussian("0.3")])
 @pytest.mark.parametrize("risk", [Fraction(1, 2), RISK, Fraction(1, 1000)])
 def test_a_count_is_covered_with_the_smallest_level_of_the_lattice(noise: Any, risk: Fraction) -> None:
-    found = of_measure(np.array([100, -3, 0]), noise, ONE, risk)
-    reach = int((found.high - found.low)[0] / 2)
+    low, high = of_measure(np.array([100, -3, 0]), noise, ONE, risk)
+    reach = int((high - low)[0] / 2)
     inside = 1 - float(noise._tail(reach).mid())
     assert inside >= 1 - risk
     assert reach == 0 or 1 - float(noise._tail(reach - 1).mid()) < 1 - risk
-    assert found.low.tolist() == [100 - reach, -3 - reach, -reach]
+    assert low.tolist() == [100 - reach, -3 - reach, -reach]
     assert half_width(noise, Fraction(1, 4), risk) == Fraction(reach, 4)
-    assert found.se[0] == pytest.approx(math.sqrt(noise.variance))
+    assert standard_error(noise, ONE) == pytest.approx(math.sqrt(noise.variance))
 
 
 @pytest.mark.parametrize(("noise", "level"), [(laplace(5), 0.96), (gaussian(12), 0.96)])
 def test_the_level_is_within_a_point_of_the_confidence_for_wide_noise(noise: Any, level: float) -> None:
-    found = of_measure(np.zeros(1, dtype=np.int64), noise, ONE, RISK)
-    assert 0.95 <= 1 - float(noise._tail(int(found.high[0])).mid()) <= level
+    _, high = of_measure(np.zeros(1, dtype=np.int64), noise, ONE, RISK)
+    assert 0.95 <= 1 - float(noise._tail(int(high[0])).mid()) <= level
 
 
 @given(st.integers(-(2**62) + 1, 2**62 - 1), st.fractions(min_value=Fraction(1, 10**6), max_value=1000))
 def test_ends_are_rounded_outwards(number: int, unit: Fraction) -> None:
     noise = laplace(2)
-    found = of_measure(np.array([number]), noise, unit, RISK)
+    low, high = of_measure(np.array([number]), noise, unit, RISK)
     reach = int(noise.error(RISK))
-    assert Fraction(float(found.low[0])) <= (number - reach) * unit
-    assert Fraction(float(found.high[0])) >= (number + reach) * unit
+    assert Fraction(float(low[0])) <= (number - reach) * unit
+    assert Fraction(float(high[0])) >= (number + reach) * unit
     if unit.numerator == 1 and unit.denominator in (1, 2, 4, 8) and abs(number) < 2**40:
-        assert Fraction(float(found.low[0])) == (number - reach) * unit
+        assert Fraction(float(low[0])) == (number - reach) * unit
 
 
 def test_enormous_noise_does_not_overflow() -> None:
-    found = of_measure(np.array([2**62 - 1, -(2**62) + 1]), gaussian(2**70), ONE, RISK)
-    assert np.isfinite(found.low).all()
-    assert (found.low < found.high).all()
+    low, high = of_measure(np.array([2**62 - 1, -(2**62) + 1]), gaussian(2**70), ONE, RISK)
+    assert np.isfinite(low).all()
+    assert (low < high).all()
     assert standard_error(gaussian(2**70), Fraction(1, 4)) == pytest.approx(2**68)
 
 
@@ -87,7 +84,7 @@ def test_means_are_covered(sums: Any, counts: Any, total: int, count: int) -> No
     assert covered >= count_bound(0.95, draws)
     assert (found.low >= -10).all()
     assert (found.high <= 10).all()
-    assert ((found.low <= found.middle) & (found.middle <= found.high)).all()
+    assert ((found.low <= found.near) & (found.near <= found.high)).all()
 
 
 @pytest.mark.usefixtures("stream")
@@ -113,7 +110,7 @@ def test_a_count_within_its_own_error_leaves_every_mean_possible(sums: Any, coun
     assert found.low.tolist() == [-2.0] * 3
     assert found.high.tolist() == [7.0] * 3
     assert np.isnan(found.se).all()
-    assert found.middle.tolist() == [0.0] * 3
+    assert found.near.tolist() == [0.0] * 3
 
 
 @pytest.mark.parametrize(("sums", "counts"), PAIRS, ids=repr)
@@ -123,7 +120,7 @@ def test_the_interval_shrinks_with_the_group_and_lies_around_the_ratio(sums: Any
     widths = found.high - found.low
     # Noise that is 0 at this level leaves what bisection cannot tell apart.
     assert (np.diff(widths) < 1e-12).all()
-    assert np.allclose(found.middle, 2.0)
+    assert np.allclose(found.near, 2.0)
     assert (np.diff(found.se) < 0).all()
     scaled = of_mean(2 * sizes, sizes, (sums, counts), (Fraction(1, 8), Fraction(1, 8)), RISK, (-10.0, 10.0))
     assert np.allclose(scaled.low, found.low)
@@ -131,7 +128,7 @@ def test_the_interval_shrinks_with_the_group_and_lies_around_the_ratio(sums: Any
 
 def test_a_ratio_beyond_the_bounds_is_the_bound() -> None:
     found = of_mean(np.array([10**6, -(10**6)]), np.array([1000, 1000]), PAIRS[3], (ONE, ONE), RISK, (-5.0, 5.0))
-    assert found.middle.tolist() == [5.0, -5.0]
+    assert found.near.tolist() == [5.0, -5.0]
     assert np.allclose(found.low, [5.0, -5.0], atol=1e-12)
     assert np.allclose(found.high, [5.0, -5.0], atol=1e-12)
 
@@ -155,18 +152,18 @@ def test_the_tail_of_two_laplace_noises_by_numerical_integration(a: float, b: fl
     points = sorted({-t, 0.0, t})
     inner = [point for point in points if -reach < point < reach]
     exact = quad(outside, -reach, reach, points=inner, limit=400)[0]
-    law = _Laplace(a=a, b=b, steps=(0.0, 0.0), risk=0.05)
+    law = Form(scales=(a, b), units=(0.0, 0.0), risk=0.05)
     # The law says whether t is possible, so its quantile must lie on the same side.
     for risk in (exact * 0.9, exact * 1.1):
         if 1e-6 < risk < 1:
-            judged = _Laplace(a=a, b=b, steps=(0.0, 0.0), risk=risk).possible(np.array([t]), np.array([1.0]))
+            judged = Form(scales=(a, b), units=(0.0, 0.0), risk=risk).possible(np.array([t]), 1.0, np.array([1.0]))
             assert bool(judged[0]) == (exact >= risk)
-    assert law.reach == pytest.approx(b * math.log(20))
+    assert law.reach(1) == pytest.approx(b * math.log(20))
 
 
 @pytest.mark.parametrize("noise", [laplace(1), laplace(7), gaussian(1), gaussian("1.5"), gaussian(6)])
 def test_the_lattice_noise_is_within_a_step_of_the_continuous_one(noise: Any) -> None:
-    """The coupling of interval.md: P(|X| > m + 1) ≤ P(|K| > m) ≤ P(|X| > m) with X continuous, for quantiles."""
+    """The coupling of linear.md: P(|X| > m + 1) ≤ P(|K| > m) ≤ P(|X| > m) with X continuous, for quantiles."""
     for m in range(40):
         tail = float(noise._tail(m).mid())
         if noise.norm == 1:
@@ -179,20 +176,20 @@ def test_the_lattice_noise_is_within_a_step_of_the_continuous_one(noise: Any) ->
 
 @pytest.mark.parametrize("noise", [laplace("0.5"), gaussian(2), gaussian("0.4")])
 def test_the_quantile_grows_by_at_most_reach_for_each_unit_of_the_ratio(noise: Any) -> None:
-    """The step of interval.md that is cited: q(r) − q(s) ≤ reach·|r − s|, on a grid."""
-    law = _law((noise, noise), (ONE, ONE), RISK)
+    """The step of mean.md that is cited: q(r) − q(s) ≤ reach·|r − s|, on a grid."""
+    law = law_of((noise, noise), (ONE, ONE), RISK)
 
     def quantile(ratio: float) -> float:
         low, high = 0.0, 1e4
         for _ in range(60):
             middle = (low + high) / 2
-            here = bool(law.possible(np.array([middle]), np.array([ratio]))[0])
+            here = bool(law.possible(np.array([middle]), 1.0, np.array([ratio]))[0])
             low, high = (middle, high) if here else (low, middle)
         return high
 
     grid = [0.0, 0.1, 0.3, 0.9, 0.99995, 1.0, 1.1, 2.0, 5.0, 40.0]
     for r, s in product(grid, grid):
-        assert quantile(r) - quantile(s) <= law.reach * abs(r - s) + 2e-3
+        assert quantile(r) - quantile(s) <= law.reach(1) * abs(r - s) + 2e-3
 
 
 def test_classes_of_noise_are_told_apart_by_their_norm_alone() -> None:

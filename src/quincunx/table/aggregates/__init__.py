@@ -1,0 +1,40 @@
+"""Aggregates: COUNT, SUM, AVG and the like, one file each. Everything that must know which there are iterates here."""
+
+from typing import Final
+
+from sqlglot import exp
+
+from quincunx.table.aggregates.aggregate import Aggregate
+from quincunx.table.aggregates.call import Call, Form
+from quincunx.table.aggregates.count import Count
+from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise, Numbers, Part
+from quincunx.table.aggregates.mean import Mean
+from quincunx.table.aggregates.people import People
+from quincunx.table.aggregates.sum import Sum
+from quincunx.table.aggregates.term import ONES, Lattice, Term, lattice_of
+from quincunx.table.aggregates.total import decimals, exact_decimal
+
+# A call is of the first that reads it.
+AGGREGATES: Final[tuple[type[Aggregate], ...]] = (Count, Sum, Mean, People)
+# What the parser makes of their calls.
+NODES: Final[tuple[type[exp.Expr], ...]] = tuple({node: None for each in AGGREGATES for node in each.nodes})
+
+__all__ = [
+    "AGGREGATES",
+    "NODES",
+    "ONES",
+    "Aggregate",
+    "Call",
+    "Estimate",
+    "Expected",
+    "Floats",
+    "Form",
+    "Lattice",
+    "Noise",
+    "Numbers",
+    "Part",
+    "Term",
+    "decimals",
+    "exact_decimal",
+    "lattice_of",
+]
