@@ -5,8 +5,9 @@ The names below are loaded on first use: the pytest plugin in this room must not
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from quincunx.lazy import exports
 
 if TYPE_CHECKING:
     from quincunx.audit import adapters, self_audit, spaces
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from quincunx.audit.blackbox.finding import Finding, Report
     from quincunx.audit.blackbox.sampler import Sampler
     from quincunx.audit.gap import Gap
+    from quincunx.audit.self_audit import Outcome, Replayed, SelfReport
     from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
     from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
     from quincunx.audit.tables.hostile import Hostility, hostile
@@ -45,6 +47,9 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "spaces": ("quincunx.audit.spaces", None),
 }
 
+# What the command line takes besides.
+_NAMES |= {name: ("quincunx.audit.self_audit", name) for name in ("Outcome", "Replayed", "SelfReport")}
+
 __all__ = [
     "Cell",
     "Claim",
@@ -70,17 +75,4 @@ __all__ = [
     "spaces",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    try:
-        module, attribute = _NAMES[name]
-    except KeyError:
-        raise AttributeError(f"module 'quincunx.audit' has no attribute {name!r}") from None
-    loaded = import_module(module)
-    value = loaded if attribute is None else getattr(loaded, attribute)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = exports(__name__, _NAMES)

@@ -16,10 +16,10 @@ from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 from quincunx.cli.progress import working
 from quincunx.errors import ParameterError, QuincunxError, VerificationError, cause
-from quincunx.numbers.text import below
+from quincunx.numbers import below
 
 if TYPE_CHECKING:
-    from quincunx.audit.self_audit import Outcome, Replayed, SelfReport
+    from quincunx.audit import Outcome, Replayed, SelfReport
 
 _SCALES = ((10**6, "M"), (10**3, "k"))
 
@@ -129,10 +129,10 @@ def _short(count: int) -> str:
 
 
 def _written(report: SelfReport, folder: Path) -> list[Path]:
-    from quincunx.audit.self_audit import page
+    from quincunx.audit import self_audit
 
     texts = {
-        "audit.html": page(report),
+        "audit.html": self_audit.page(report),
         "audit.json": json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n",
     }
     try:

@@ -9,7 +9,7 @@ import typer
 
 from quincunx.cli.family import FamilyName, called, counted, mechanism_class, parameters
 from quincunx.cli.output import AsJson, print_json, reports_errors
-from quincunx.numbers.text import above, percent
+from quincunx.numbers import above, percent
 
 _CHOSEN: Final = "the chosen one of {count} candidates scores within {half} of the best"
 # What is said of families whose answers are not numbers with noise.

@@ -10,7 +10,7 @@ from math import isqrt
 from typing import Any, Final
 
 from quincunx.errors import ParameterError
-from quincunx.numbers.text import exact_text
+from quincunx.numbers import exact_text
 
 # In the order in which they are printed.
 _SHOWN: Final = (

@@ -22,10 +22,9 @@ from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
 from quincunx.loss.filter import Filter
-from quincunx.numbers import non_negative, positive
+from quincunx.numbers import non_negative, number, positive
 from quincunx.numbers.text import at_least, stated
 from quincunx.spec import Specification
-from quincunx.spec.intensity import number
 from quincunx.spec.standard import Additive
 
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}

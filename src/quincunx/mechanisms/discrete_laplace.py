@@ -16,8 +16,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.laplace import Laplace
-from quincunx.numbers import Ball, ball, float_near, positive, precision
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, ball, float_near, near, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

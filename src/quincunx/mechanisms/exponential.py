@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import BoundedRangeLaw, Loss
 from quincunx.mechanisms.selection import Selection
-from quincunx.numbers import Ball, ball
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, ball, near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

@@ -16,8 +16,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
-from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, ball, float_near, near, normal_tail, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

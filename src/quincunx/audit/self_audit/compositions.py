@@ -13,7 +13,7 @@ from quincunx import noise
 from quincunx.audit.self_audit.entry import Draw, Entry, in_bulk
 from quincunx.loss import Loss
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, RandomizedResponse
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 
 ROOM: Final = "composition and sampling"
 

@@ -19,7 +19,7 @@ from quincunx.audit.tables.distance import gaps
 from quincunx.audit.tables.hostile_values import Hostile, columns, objects
 from quincunx.audit.tables.worlds import Exact, exact
 from quincunx.errors import UnavailableError, VerificationError
-from quincunx.spec.unit import AddRemove
+from quincunx.spec import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
