@@ -15,6 +15,7 @@ import pytest
 from quincunx.errors import DataError
 from quincunx.release import Session
 from quincunx.table.source import Table
+from tests.release.world import quote_of
 from tests.table.test_opening import CANARY, reachable
 
 LINES = ["p,name,cost", '1,"a, b; c\t|",1234.5', "2,é,", "3,x"]
@@ -177,17 +178,17 @@ def test_a_plan_says_how_a_file_is_written(tmp_path: Path) -> None:
     )
     plan.write_text(text)
     with Session.open(plan) as session:
-        asked = session._desk.program("SELECT SUM(cost) AS s FROM t")
-        found = session._desk.engine.run(asked).measures[0].tolist()
-        one = session._desk.ask("SELECT SUM(cost) AS s FROM t", spend="1/2", delta=None, within=None).question
+        asked = session._dataset.program("SELECT SUM(cost) AS s FROM t")
+        found = session._connect().run(asked).measures[0].tolist()
+        one = quote_of(session, "SELECT SUM(cost) AS s FROM t", spend="1/2").question
     (tmp_path / "plain.csv").write_text("person,cost\n1,1234.5\n2,7\n")
     plain = "".join(line for line in text.splitlines(True) if line.split()[0] not in WRITTEN)
     plan.write_text(plain.replace("x.csv", "plain.csv"))
     with Session.open(plan) as session:
-        assert session._desk.engine.run(asked).measures[0].tolist() == found != [0]
+        assert session._connect().run(asked).measures[0].tolist() == found != [0]
     plan.write_text(text.replace('thousands = "."\n', ""))
     with Session.open(plan) as session:
-        other = session._desk.ask("SELECT SUM(cost) AS s FROM t", spend="1/2", delta=None, within=None).question
+        other = quote_of(session, "SELECT SUM(cost) AS s FROM t", spend="1/2").question
     assert one.key != other.key
     plan.write_text(text.replace('separator = ";"', 'separator = ":"'))
     with pytest.raises(DataError, match=r"plan.toml:12: tables.t.separator: .*unknown separator"):
