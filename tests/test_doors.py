@@ -80,12 +80,10 @@ def test_doors_hold_what_users_see_and_what_other_rooms_take() -> None:
     for name, tree in TREES.items():
         for node in imported(tree):
             if _room(node.module or "") != _room(name):
-                taken.setdefault(node.module or "", set()).update(each.name for each in node.names)
+                taken.setdefault(_room(node.module or ""), set()).update(each.name for each in node.names)
     for door in (name for name in TREES if name.count(".") == 1 and MODULES[name].name == "__init__.py"):
         held = {each.asname or each.name for node in imported(TREES[door]) for each in node.names} - {"exports"}
-        shown = (
-            set(importlib.import_module(door).__all__) if hasattr(importlib.import_module(door), "__all__") else held
-        )
+        shown = set(getattr(importlib.import_module(door), "__all__", held))
         assert held - shown <= taken.get(door, set()), f"{door} holds what no other room takes"
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from quincunx.audit.blackbox.finding import Finding, Report
     from quincunx.audit.blackbox.sampler import Sampler
     from quincunx.audit.gap import Gap
-    from quincunx.audit.self_audit import Outcome, Replayed, SelfReport
     from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
-    from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
+    from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation
     from quincunx.audit.tables.hostile import Hostility, hostile
+    from quincunx.audit.tables.replay import replay
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
@@ -40,15 +40,12 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "adapters": ("quincunx.audit.adapters", None),
     "challenge": ("quincunx.audit.blackbox.challenge", "challenge"),
     "hostile": ("quincunx.audit.tables.hostile", "hostile"),
-    "replay": ("quincunx.audit.tables", "replay"),
+    "replay": ("quincunx.audit.tables.replay", "replay"),
     "replay_statistic": ("quincunx.audit.statistic", "replay_statistic"),
     "run": ("quincunx.audit.blackbox.challenge", "run"),
     "self_audit": ("quincunx.audit.self_audit", None),
     "spaces": ("quincunx.audit.spaces", None),
 }
-
-# What the command line takes besides.
-_NAMES |= {name: ("quincunx.audit.self_audit", name) for name in ("Outcome", "Replayed", "SelfReport")}
 
 __all__ = [
     "Cell",

@@ -24,7 +24,6 @@ from quincunx.spec.standard import (
     ZCDP,
     Additive,
     Approximate,
-    Budgeted,
     CapacityBounded,
     Concentrated,
     GaussianDP,
