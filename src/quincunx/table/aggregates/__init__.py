@@ -11,7 +11,7 @@ from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.aggregates.people import People
 from quincunx.table.aggregates.sum import Sum
-from quincunx.table.aggregates.term import ONES, Lattice, Term, lattice_of
+from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, lattice_of
 from quincunx.table.aggregates.total import decimals, exact_decimal
 
 # A call is of the first that reads it.
@@ -27,6 +27,7 @@ __all__ = [
     "Call",
     "Estimate",
     "Expected",
+    "Factor",
     "Floats",
     "Form",
     "Lattice",

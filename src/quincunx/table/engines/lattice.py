@@ -6,10 +6,12 @@ rounding does, it is a function of the row alone, and the clip to whole numbers 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlglot import exp
 
+from quincunx.table.aggregates import Factor
 from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, try_cast, whole
 from quincunx.table.measure import Measure
 from quincunx.table.storage import decimal_parts
@@ -25,12 +27,30 @@ def present(piece: Piece) -> exp.Expression:
 def contribution(measure: Measure, argument: Piece, where: exp.Expression | None) -> exp.Expression:
     """What a row adds before it is weighted. `argument` and `where` are columns, so they may be repeated."""
     conditions = [present(argument)] + ([where] if where is not None else [])
-    steps = call("LEAST", call("GREATEST", _steps(measure, argument), whole(measure.low)), whole(measure.high))
-    value = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
-    return choose([(both(conditions), value)], whole(0))
+    return choose([(both(conditions), _within(measure, _steps(measure, argument)))], whole(0))
 
 
-def _steps(measure: Measure, argument: Piece) -> exp.Expression:
+def product(measure: Measure, arguments: Sequence[Piece], where: exp.Expression | None) -> exp.Expression:
+    """What a row adds where factors are multiplied; `arguments` and `where` are columns.
+
+    Planning holds the product within 2^57, and every factor is clipped, so that it fits a BIGINT.
+    """
+    conditions = [present(each) for each in dict.fromkeys(arguments)] + ([where] if where is not None else [])
+    value, *others = (
+        _within(factor, _steps(factor, each)) for factor, each in zip(measure.factors, arguments, strict=True)
+    )
+    for other in others:
+        value = binary(exp.Mul, value, other)
+    return choose([(both(conditions), _within(measure, value))], whole(0))
+
+
+def _within(lattice: Measure | Factor, steps: exp.Expression) -> exp.Expression:
+    """clip(steps, low, high) − centre."""
+    clipped = call("LEAST", call("GREATEST", steps, whole(lattice.low)), whole(lattice.high))
+    return binary(exp.Sub, clipped, whole(lattice.centre)) if lattice.centre else clipped
+
+
+def _steps(measure: Measure | Factor, argument: Piece) -> exp.Expression:
     """⌊x/step + 1/2⌋ as a BIGINT."""
     scale = decimal_parts(argument.type)
     if argument.type == "DOUBLE" or measure.argument is None:
@@ -69,7 +89,7 @@ def _unscaled(argument: Piece, scale: tuple[int, int] | None, reach: Fraction) -
     return None
 
 
-def _rounded(measure: Measure, x: exp.Expression) -> exp.Expression:
+def _rounded(measure: Measure | Factor, x: exp.Expression) -> exp.Expression:
     p, q = Fraction(measure.step.numerator), Fraction(measure.step.denominator)
     scaled = binary(exp.Div, binary(exp.Mul, x, double(q)), double(p))
     steps = call("FLOOR", binary(exp.Add, scaled, double(Fraction(1, 2))))
