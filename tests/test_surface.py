@@ -49,6 +49,7 @@ SURFACE = {
     },
     "quincunx.ledger": {
         "Account", "Answer", "Balance", "Halt", "Ledger", "Question", "Record", "Registration", "Reservation",
+        "Standing", "View",
     },
     "quincunx.release": {"Answer", "Check", "Column", "Cost", "Explanation", "OutputError", "Release", "Session"},
     "quincunx.sample": {"World", "world", "write_plan_for", "write_sample"},

@@ -357,7 +357,7 @@ class TestBadInput:
         ledger.store(reservation, b"canary 31415")
         forged = Reservation(
             dataset="visits", question=reservation.question, seq=99, charged=TENTH, charged_delta=Fraction(0),
-            charged_analyst=Fraction(0), stored=True, head=reservation.head,
+            charged_analyst=Fraction(0), stored=True, head=reservation.head, standing=reservation.standing,
         )  # fmt: skip
         with pytest.raises(PrivacyError) as caught:
             ledger.store(forged, b"another")

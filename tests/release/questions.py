@@ -19,7 +19,7 @@ from typing import Any, Final
 import pandas as pd
 
 from quincunx.release import Session
-from quincunx.release.asking import priced
+from quincunx.release.quote import Price, at_price, priced, quoted
 from quincunx.spec.period import Per
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
@@ -138,11 +138,12 @@ def session(unit: str, standard: str, ledger: str, frame: pd.DataFrame | None = 
 def key(unit: str, standard: str, text: str, delta: str | None, *, selected: bool = False) -> str:
     """The key under which a ledger knows the question. selected: as when keys that follow from facts were unknown."""
     with session(unit, standard, ":memory:", visits().iloc[:0]) as asked:
-        desk = asked._desk
-        if not selected:
-            return desk.ask(text, spend="1/2", delta=delta, within=None).question.key
-        program = desk.program(text, derive=False)
-        return desk.at_price(text, priced(program, desk.standard, Fraction(1, 2), delta or 0)).question.key
+        dataset = asked._dataset
+        with asked._account.looking() as look:
+            if not selected:
+                return quoted(dataset, look, text, Price(spend="1/2", delta=delta)).question.key
+            noise = priced(dataset.program(text, derive=False), dataset.standard, Fraction(1, 2), delta or 0)
+            return at_price(dataset, look, text, noise).question.key
 
 
 def name(question: tuple[str, str, str, str | None]) -> str:

@@ -42,7 +42,7 @@ def spends(session: Session) -> dict[str, Fraction]:
 
 def test_a_check_prices_everything_and_reads_no_row(tmp_path: Path) -> None:
     with Session.open(write_plan(tmp_path)) as opened:
-        opened._desk._engine = NoEngine()
+        opened._engine = NoEngine()
         found = opened.check()
         assert [name for name, _ in found.releases] == ["by_region", "total", "by_town"]
         # The share is all that the priced entries leave of the plan's budget.
@@ -174,7 +174,7 @@ def test_shares_are_of_the_registered_budget_not_of_what_is_left(tmp_path: Path)
 def test_a_release_is_refused_as_a_whole(tmp_path: Path) -> None:
     text = PLAN.replace("spend = 2", "spend = 51").replace("share = 1", "spend = 1")
     with Session.open(write_plan(tmp_path, text)) as opened:
-        opened._desk._engine = NoEngine()
+        opened._engine = NoEngine()
         assert not opened.check().covered
         assert "not covered: at most ρ = 50 can be spent" in str(opened.check())
         with pytest.raises(BudgetError) as caught:
@@ -242,12 +242,12 @@ def test_a_batch_under_approximate_privacy_is_charged_as_one(tmp_path: Path) -> 
         # All of it together is what was entered.
         whole = sum((answer.loss for answer in answers), start=done.answers["total"].loss * 0)
         assert Fraction(whole.delta(total)) <= Fraction(1, 10**7)
-        records = [each.kind for each in opened._desk.books.open().records()]
+        records = [each.kind for each in opened._account.register().records()]
         assert records == ["registration", "reservation", "answer"]
         again = opened.release(tmp_path / "two")
         assert [answer.spent for answer in again.answers.values()] == [0, 0]
         assert [answer.rows for answer in again.answers.values()] == [answer.rows for answer in answers]
-        assert isinstance(opened._desk.standard, Approximate)
+        assert isinstance(opened._dataset.standard, Approximate)
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_release_paid_for_when_its_keys_were_selected_is_replayed(
         paid = opened.release(tmp_path / "before").answers
         assert any("town" in name for name in paid)
     with Session.open(plan) as opened:
-        opened._desk._engine = NoEngine()
+        opened._engine = NoEngine()
         found = opened.release(tmp_path / "after").answers
         assert {name: each.spent for name, each in found.items()} == dict.fromkeys(paid, 0)
         assert {name: each.rows for name, each in found.items()} == {name: each.rows for name, each in paid.items()}

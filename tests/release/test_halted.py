@@ -39,10 +39,9 @@ class Failing(DuckDB):
 
 
 def broken(opened: Session, error: BaseException | None = None) -> Session:
-    desk = opened._desk
-    engine = Failing(desk._tables, desk.schema)
+    engine = Failing(opened._dataset.tables, opened._dataset.schema)
     engine.error = error or engine.error
-    desk._engine = engine
+    opened._engine = engine
     return opened
 
 
@@ -108,7 +107,7 @@ def test_every_failure_is_one(error: BaseException) -> None:
     with broken(session(), error) as asked:
         said(asked, OLDER)
         assert asked.spent == 1
-        assert asked._desk.books.open().account("visits").halted
+        assert asked._account.register().account("visits").halted
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)], ids=lambda error: type(error).__name__)
@@ -116,8 +115,8 @@ def test_the_end_of_our_own_process_is_none(error: BaseException) -> None:
     with broken(session(), error) as asked:
         with pytest.raises(type(error)):
             asked.sql(OLDER, spend=1)
-        assert not asked._desk.books.open().account("visits").halted
-        asked._desk._engine = None
+        assert not asked._account.register().account("visits").halted
+        asked._engine = None
         assert asked.sql(OLDER, spend=1).spent == 0
         assert asked.spent == 1
 
@@ -141,7 +140,7 @@ def test_a_file_that_disappears_halts(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:99])
         said(asked, OLDER)
         visits().to_parquet(path)
-        asked._desk.books.open().reopen("visits", reason="the file is back")
+        asked._account.register().reopen("visits", reason="the file is back")
         assert asked.sql(OLDER, spend=2).spent == 2
 
 
@@ -201,14 +200,14 @@ def test_what_fails_on_made_up_rows_is_refused_for_nothing(monkeypatch: pytest.M
         raise duckdb.InternalException("not implemented")
 
     with session(ledger=tmp_path / "ledger.db") as asked:
-        asked._desk._engine = Unable(asked._desk._tables, asked._desk.schema)
+        asked._engine = Unable(asked._dataset.tables, asked._dataset.schema)
         monkeypatch.setattr("quincunx.table.engines.duckdb._fetched", unable)
         for _ in range(2):
             with pytest.raises(RefusalError, match="failed on made-up rows; nothing was spent") as caught:
                 asked.sql(COUNT, spend=1)
             assert caught.value.__context__ is None
         assert (asked.spent, Unable.runs) == (0, 0)
-        assert [record.kind for record in asked._desk.books.open().records()] == ["registration"]
+        assert [record.kind for record in asked._account.register().records()] == ["registration"]
         monkeypatch.undo()
         assert asked.sql(COUNT, spend=1).spent == 1
 
@@ -244,7 +243,7 @@ def test_a_program_is_rehearsed_once_and_no_stored_answer_is(monkeypatch: pytest
         asked.sql(COUNT, spend=1)
         assert len(made) <= 2
         asked.sql(OLDER, spend=1)
-        asked._desk._engine = None
+        asked._engine = None
         before = len(made)
         asked.sql(OLDER, spend=1)
         assert len(made) == before
@@ -256,10 +255,10 @@ def test_a_rehearsal_reads_no_private_row() -> None:
             raise AssertionError("read")
 
     with session() as asked:
-        desk = asked._desk
-        object.__setattr__(desk._tables["visits"].origin, "provide", Alarm)
+        dataset = asked._dataset
+        object.__setattr__(dataset.tables["visits"].origin, "provide", Alarm)
         for text in (COUNT, OLDER, "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"):
-            desk.engine.rehearse(desk.program(text))
+            asked._connect().rehearse(dataset.program(text))
 
 
 def test_the_first_row_that_fails_can_be_among_the_made_up_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +315,7 @@ def test_made_up_rows_have_many_values_of_every_type() -> None:
 
 def test_the_memory_of_the_engine_is_below_that_of_the_machine() -> None:
     with session() as asked:
-        engine = asked._desk.engine
+        engine = asked._connect()
         assert isinstance(engine, DuckDB)
         rows = engine._connection.execute("SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'").fetchall()
         number, unit = rows[0][0].split()

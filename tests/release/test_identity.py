@@ -14,13 +14,13 @@ from quincunx.release.identity import public_digest
 from quincunx.spec.unit import AddRemove
 from quincunx.table.canonical import value
 from quincunx.table.source import Table
-from tests.release.world import REGIONS, session, tables, visits
+from tests.release.world import REGIONS, quote_of, session, tables, visits
 
 QUESTION = "SELECT region, COUNT(*) AS n FROM visits WHERE age > 30 GROUP BY region"
 
 
 def key(asked: Session, text: str = QUESTION, **price: Any) -> str:
-    return asked._desk.ask(text, spend=price.get("spend", 1), delta=price.get("delta"), within=None).question.key
+    return quote_of(asked, text, spend=price.get("spend", 1), delta=price.get("delta")).question.key
 
 
 @pytest.mark.parametrize(

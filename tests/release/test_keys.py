@@ -52,7 +52,7 @@ def test_a_ledger_written_before_there_were_tags_is_replayed_for_nothing(tmp_pat
     path = shutil.copy(FIXTURES / "ledger_sessions.db", tmp_path / "ledger.db")
     for unit, standard, text, delta in PAID:
         with session(unit, standard, str(path), visits().iloc[:0]) as asked:
-            asked._desk._engine = NoEngine()
+            asked._engine = NoEngine()
             answer = asked.sql(text, spend="1/2", delta=delta)
             assert (answer.spent, answer.delta) == (0, 0), text
             for fact in asked.invariants().values():

@@ -37,7 +37,7 @@ def stored(program: Program, *numbers: Sequence[float], keys: Sequence[tuple[Any
 
 def shown(text: str, *numbers: Sequence[float], tidy: tuple[str, ...] = (), **more: Any) -> dict[str, Column]:
     with session() as asked:
-        program = asked._desk.program(text)
+        program = asked._dataset.program(text)
     kept = stored(program, *numbers, **more)
     columns = publish(program, kept, confidence=Fraction(19, 20), tidy=tidy, evaluate=evaluate)
     return {column.name: column for column in columns}
@@ -158,7 +158,7 @@ def test_tidying_is_said_and_keeps_the_value_inside() -> None:
 
 def test_a_step_that_is_no_decimal_leaves_as_a_float() -> None:
     with session() as asked:
-        program = asked._desk.program("SELECT SUM(cost) AS c FROM visits")
+        program = asked._dataset.program("SELECT SUM(cost) AS c FROM visits")
     third = replace(program.measures[0], step=Fraction(1, 3))
     odd = replace(program, measures=(third,))
     columns = publish(odd, stored(odd, [2.0], keys=[()]), confidence=Fraction(1, 2), tidy=(), evaluate=evaluate)
@@ -175,7 +175,7 @@ def test_no_group_is_no_row() -> None:
 def test_derived_intervals_cover() -> None:
     """Bonferroni over two aggregates: 2,000 draws of a quotient, at least 95 %, false-alarm rate 1e-9."""
     with session() as asked:
-        program = asked._desk.program("SELECT SUM(cost) / COUNT(*) AS per FROM visits")
+        program = asked._dataset.program("SELECT SUM(cost) / COUNT(*) AS per FROM visits")
     draws = 2_000
     kept = stored(program, [500.0] * draws, [100.0] * draws, keys=[()] * draws)
     noise = tuple(gaussian(round(Fraction(5) / measure.unit)) for measure in program.measures)

@@ -18,7 +18,7 @@ from quincunx.release.pricing import price
 from quincunx.release.reach import FARTHEST, check_reach
 from quincunx.spec.standard import ZCDP, Pure
 from quincunx.table.source import Table
-from tests.release.world import gaussian, laplace
+from tests.release.world import gaussian, laplace, quote_of
 from tests.release.world import session as plain_session
 from tests.table.aggregates.noises import count_bound, of_mean, of_measure
 
@@ -55,7 +55,7 @@ def test_it_is_refused_and_the_coarser_step_is_enough(standard: Pure | ZCDP) -> 
         assert asked.spent == 0
     with session(tables=wide(found.group(1)), standard=standard) as asked:
         answer = asked.sql(SUM, spend=spend)
-        program = asked._desk.ask(SUM, spend=spend, delta=None, within=None)
+        program = quote_of(asked, SUM, spend=spend)
         assert program.priced.noise[0].error(Fraction(1, 20)) <= FARTHEST
         assert len(answer) == 1
     # A tenth of that step is not enough: the hint is the power of ten that is needed.
@@ -86,8 +86,8 @@ def test_spends_beyond_every_float_are_refused_like_others(standard: Pure | ZCDP
 
 def test_outputs_that_share_their_risk_are_checked_at_their_share() -> None:
     with session(tables=wide(), standard=Pure()) as asked:
-        single = asked._desk.program(SUM)
-        shared = asked._desk.program("SELECT SUM(x) + COUNT(*) AS s FROM t")
+        single = asked._dataset.program(SUM)
+        shared = asked._dataset.program("SELECT SUM(x) + COUNT(*) AS s FROM t")
         confidence = Fraction(9, 10)
         # Laplace noise at 2^55/ε: ln(10)·2^55/ε is below 2^60 and ln(20)·2^55/ε above.
         epsilon = Fraction(math_between(10, 20)) / 32
@@ -136,7 +136,7 @@ def test_means_of_clamped_numbers_are_covered(make: object) -> None:
 def test_what_was_paid_for_before_the_limit_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     with session(tables=wide(), standard=Pure()) as asked:
         with monkeypatch.context() as before:
-            before.setattr("quincunx.release.desk.check_reach", lambda *_: None)
+            before.setattr("quincunx.release.quote.check_reach", lambda *_: None)
             first = asked.sql(SUM, spend="1/1000")
         again = asked.sql(SUM, spend="1/1000")
         assert again.spent == 0

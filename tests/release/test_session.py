@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -39,7 +40,7 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
 def planning() -> Session:
     """A session whose engine must not be asked."""
     asked = session()
-    asked._desk._engine = NoEngine()
+    asked._engine = NoEngine()
     return asked
 
 
@@ -123,7 +124,7 @@ def test_post_processing_is_free() -> None:
 def test_an_answer_is_what_the_ledger_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process stored first: its answer is shown, not our draw."""
     with session() as asked:
-        ledger = asked._desk.books.open()
+        ledger = asked._account.register()
         stored: list[bytes] = []
         whole = type(ledger).store
 
@@ -146,7 +147,7 @@ def test_planning_reads_no_private_row() -> None:
         assert [error.name for error in asked.error(BY_REGION, spend=1)] == ["n", "mean_age", "total"]
         assert asked.check().covered
         assert (asked.spent, asked.remaining) == (0, 100)
-        engine = asked._desk.engine
+        engine = asked._connect()
         assert isinstance(engine, NoEngine)
         assert engine.asked == 0
         # The engine would have been noticed.
@@ -355,7 +356,7 @@ def test_bad_arguments(change: dict[str, Any], kind: type[Exception], message: s
 def test_confidence_is_post_processing() -> None:
     with session(confidence="0.5") as asked:
         narrow = asked.sql(COUNT, spend=1)
-        asked._desk.confidence = Fraction(999, 1000)
+        asked._dataset = replace(asked._dataset, confidence=Fraction(999, 1000))
         wide = asked.sql(COUNT, spend=1)
         assert wide.spent == 0
         assert wide.value == narrow.value
@@ -479,9 +480,9 @@ class TestNotNull:
             given = {"visits": Table(frame, limits={"rows": 40}, columns={"age": {"bounds": (0, 110), "null": null}})}
             with session(tables=given) as asked:
                 programs = [
-                    asked._desk.program(f"SELECT {each} AS n FROM visits") for each in ("COUNT(*)", "COUNT(day)")
+                    asked._dataset.program(f"SELECT {each} AS n FROM visits") for each in ("COUNT(*)", "COUNT(day)")
                 ]
-                exact[null] = [int(asked._desk.engine.run(each).measures[0][0]) >> 20 for each in programs]
+                exact[null] = [int(asked._connect().run(each).measures[0][0]) >> 20 for each in programs]
         assert exact == {True: [217, 217], False: [157, 157]}
 
     def test_expressions_of_it_share_too(self) -> None:

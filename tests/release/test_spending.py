@@ -78,7 +78,7 @@ def test_what_was_paid_before_amounts_were_rounded_is_replayed(tmp_path: Path, m
     """As earlier versions asked, also below the smallest spend."""
     path = tmp_path / "ledger.db"
     with monkeypatch.context() as patch:
-        for module in ("quincunx.ledger.ledger", "quincunx.release.books"):
+        for module in ("quincunx.ledger.ledger", "quincunx.release.quote"):
             patch.setattr(f"{module}.rounded", lambda amount, *_, **__: amount)
         patch.setattr(Registration, "check_size", lambda *_: None)
         patch.setattr(Registration, "check_spend", lambda *_: None)

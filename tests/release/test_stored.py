@@ -104,7 +104,7 @@ def test_bytes_that_are_no_answer_are_refused() -> None:
 def test_a_session_stores_integers_and_nothing_exact() -> None:
     asked = session()
     answer = asked.sql("SELECT COUNT(*) AS n FROM visits", spend=1)
-    ledger = asked._desk.books.open()
+    ledger = asked._account.register()
     (record,) = [each for each in ledger.records() if each.kind == "answer"]
     assert record.body["dataset"] == "visits"
     assert answer.loss.zcdp() <= 1

@@ -45,7 +45,7 @@ def test_a_sum_that_can_be_negative_is_not_made_the_point_zero() -> None:
 def test_beside_a_count_a_sum_that_can_be_negative_is_left_alone_and_it_is_said() -> None:
     text = "SELECT SUM(balance) AS b, COUNT(*) AS n FROM visits"
     with session(tables=accounts()) as asked:
-        program = asked._desk.program(text)
+        program = asked._dataset.program(text)
         answer = asked.sql(text, spend=20, tidy=["non-negative"])
     found = {column.name: column for column in answer.columns}
     assert found["b"].values[0] < -100
@@ -89,7 +89,7 @@ PROVED = [
 @pytest.mark.parametrize(("output", "low"), PROVED)
 def test_lower_bounds_are_those_that_are_proved(output: str, low: int | None) -> None:
     with session(tables=accounts()) as asked:
-        program = asked._desk.program(f"SELECT {output} AS x FROM visits")
+        program = asked._dataset.program(f"SELECT {output} AS x FROM visits")
     assert lower_bound(program.query.outputs[0].expression, program) == low
 
 
@@ -99,13 +99,15 @@ def test_numeric_keys_have_the_bounds_of_their_list() -> None:
     frame = pd.DataFrame({"person_id": range(3), "age": [30, 31, 31]})
     tables = {"visits": Table(frame, limits={"rows": 1}, columns=columns)}
     with session(tables=tables) as asked:
-        program = asked._desk.program("SELECT age, COUNT(*) * age AS x, COUNT(*) + age AS y FROM visits GROUP BY age")
+        program = asked._dataset.program(
+            "SELECT age, COUNT(*) * age AS x, COUNT(*) + age AS y FROM visits GROUP BY age"
+        )
     assert [lower_bound(each.expression, program) for each in program.query.outputs] == [-2, None, -2]
 
 
 def test_a_release_that_cannot_be_tidied_is_refused_before_it_is_asked() -> None:
     with session(tables=accounts()) as asked:
-        program = asked._desk.program("SELECT SUM(debt) AS d, AVG(balance) AS b FROM visits")
+        program = asked._dataset.program("SELECT SUM(debt) AS d, AVG(balance) AS b FROM visits")
     with pytest.raises(ParameterError, match="at least 0"):
         check_tidy(program, read_tidy("non-negative"))
     check_tidy(program, read_tidy("integer"))
@@ -130,7 +132,7 @@ def test_tidied_intervals_cover() -> None:
     """2,000 draws of a small count, clamped and rounded: at least 95 %, false-alarm rate 1e-9."""
     text, draws = "SELECT COUNT(*) AS n FROM visits", 2_000
     with session() as asked:
-        program = asked._desk.program(text)
+        program = asked._dataset.program(text)
     kept = stored(program, [2.0] * draws, keys=[()] * draws)
     noise = gaussian(round(Fraction(3) / program.measures[0].unit))
     noisy = noise.sample(kept.noisy.measures[0])

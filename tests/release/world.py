@@ -11,6 +11,7 @@ import pandas as pd
 
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace
 from quincunx.release import Session
+from quincunx.release.quote import Price, Quote, quoted
 from quincunx.spec.standard import ZCDP
 from quincunx.spec.unit import AddRemove
 from quincunx.table.source import Table
@@ -141,6 +142,12 @@ def write_plan(folder: Path, text: str = PLAN) -> Path:
     plan = folder / "plan.toml"
     plan.write_text(text, encoding="utf-8")
     return plan
+
+
+def quote_of(asked: Session, text: str, **price: Any) -> Quote:
+    """The question as a session plans and prices it."""
+    with asked._account.looking() as look:
+        return quoted(asked._dataset, look, text, Price(**price))
 
 
 def laplace(scale: object = 3) -> DiscreteLaplace:

@@ -20,7 +20,7 @@ from quincunx.numbers import Log, ball, precision
 from quincunx.spec.curve import whole
 from quincunx.spec.paths import Paths
 from quincunx.taxonomy import Definition, generate, neighbourhood, quantification, variation
-from quincunx.taxonomy.reading import build
+from quincunx.taxonomy.world import build
 
 F = Fraction
 VALUES = ("ill", "well", "away")
@@ -74,7 +74,6 @@ def test_one_sided_is_the_neighbourhood(
             "laws": {names[v]: table[v] for v in VECTORS},
             "sensitive": sensitive,
         },
-        {},
     )
     definition = Definition(quantification=choice, neighbourhood=neighbourhood.OneSided())
     answer = definition.tightest(world).value

@@ -13,7 +13,7 @@ from quincunx.errors import SpecificationError
 from quincunx.finite import Mechanism
 from quincunx.spec.paths import Paths
 from quincunx.taxonomy import Definition, neighbourhood
-from quincunx.taxonomy.reading import build
+from quincunx.taxonomy.world import build
 
 F = Fraction
 BAGS = domain.Finite.multisets(["a", "b", "c"], range(4))
@@ -119,7 +119,6 @@ def test_dependent_records_are_the_neighbourhood() -> None:
                     "laws": {names[v]: table[v] for v in vectors},
                     "dependence": {str(i): others for i, others in follows.items()},
                 },
-                {},
             )
             made = spec(domain.Finite(datasets=vectors, ordered=True), unit.Dependent(follows, size))
             definition = Definition(neighbourhood=neighbourhood.Dependent(size))

@@ -12,7 +12,7 @@ from quincunx import Specification, domain, scope, standard, unit
 from quincunx.errors import SpecificationError
 from quincunx.finite import Mechanism
 from quincunx.taxonomy import Definition, neighbourhood
-from quincunx.taxonomy.reading import build
+from quincunx.taxonomy.world import build
 
 F = Fraction
 VALUES = {
@@ -51,7 +51,6 @@ def test_the_unit_and_the_neighbourhood_say_the_same(kind: str) -> None:
             "laws": laws,
             "policy": [list(edge) for edge in LINE],
         },
-        {},
     )
     spec = Specification(
         domain=domain.Finite(datasets=vectors, ordered=True),

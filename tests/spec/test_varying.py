@@ -17,7 +17,7 @@ from quincunx.ledger import Registration
 from quincunx.numbers import Log
 from quincunx.taxonomy import Definition, generate, named, neighbourhood, quantification, variation
 from quincunx.taxonomy import random_inputs as drawn
-from quincunx.taxonomy.reading import build
+from quincunx.taxonomy.world import build
 
 F = Fraction
 BITS = domain.Finite.vectors(["a", "b"], 2)
@@ -124,7 +124,6 @@ def test_most_of_the_drawn_pairs_is_random_privacy() -> None:
                 "laws": {names[x]: rows[x] for x in BITS.datasets},
                 "priors": {"pi": {names[x]: w for x, w in prior.items()}},
             },
-            {},
         )
         for share in (F(0), F(1, 10), F(1, 3), F(2, 3)):
             definition = Definition(variation=drawn.Random(share))

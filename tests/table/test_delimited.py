@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import re
+import sqlite3
+import zipfile
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 from quincunx.errors import DataError
 from quincunx.release import Session
 from quincunx.table.source import Table
+from tests.release.world import quote_of
 from tests.table.test_opening import CANARY, reachable
 
 LINES = ["p,name,cost", '1,"a, b; c\t|",1234.5', "2,é,", "3,x"]
@@ -120,8 +124,8 @@ def test_other_encodings_and_formats_are_named(tmp_path: Path) -> None:
 
 OTHERS = {
     "x.xlsx": "read_excel", "x.XLS": "read_excel", "x.json": "read_json", "x.ndjson": "read_ndjson",
-    "x.feather": "read_ipc", "x.arrow": "read_ipc", "x.duckdb": "duckdb.connect", "x.sqlite": "sqlite_scan",
-    "x.db": "sqlite_scan", "x.dta": "pandas", "x.txt": "folder of Parquet files", "x": "folder of Parquet files",
+    "x.feather": "read_ipc", "x.arrow": "read_ipc", "x.duckdb": "duckdb.connect", "x.sqlite": "read_database",
+    "x.db": "read_database", "x.dta": "pandas", "x.txt": "folder of Parquet files", "x": "folder of Parquet files",
     "x.gz": "folder of Parquet files",
 }  # fmt: skip
 
@@ -139,13 +143,51 @@ def test_what_is_said_of_other_files_opens_them(tmp_path: Path, monkeypatch: pyt
     frame.write_ipc(tmp_path / "x.feather")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute("CREATE TABLE held AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(p, s)")
+    with sqlite3.connect(tmp_path / "x.sqlite") as other:
+        other.execute("CREATE TABLE held (p INTEGER, s TEXT)")
+        other.executemany("INSERT INTO held VALUES (?, ?)", frame.rows())
+    _write_workbook(tmp_path / "x.xlsx", [frame.columns, *frame.rows()])
     monkeypatch.chdir(tmp_path)
-    for name in ("x.json", "x.ndjson", "x.feather", "x.duckdb"):
+    for name in ("x.json", "x.ndjson", "x.feather", "x.duckdb", "x.sqlite", "x.xlsx"):
         hint = refused("expected a .parquet or .csv file, not", Path(name)).hint
         written = re.search(r": Table\((.*)\)\.", hint)
         assert written is not None
-        source = eval(written[1].replace("…", "'held'"), {"polars": polars, "duckdb": duckdb})
+        blank = "held" if name == "x.sqlite" else "'held'"
+        names = {"polars": polars, "duckdb": duckdb, "sqlite3": sqlite3}
+        source = eval(written[1].replace("…", blank), names)
         assert Table(source, public=True).values("s") == ["a", "b"]
+
+
+def _write_workbook(path: Path, rows: list[Sequence[object]]) -> None:
+    """The least that is a workbook: one sheet, with its values in place."""
+    cells = "".join(
+        "<row>"
+        + "".join(
+            f'<c t="inlineStr"><is><t>{v}</t></is></c>' if isinstance(v, str) else f"<c><v>{v}</v></c>" for v in row
+        )
+        + "</row>"
+        for row in rows
+    )
+    office = "http://schemas.openxmlformats.org"
+    main, related = f'xmlns="{office}/spreadsheetml/2006/main"', f"{office}/officeDocument/2006/relationships"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    links = f'xmlns="{office}/package/2006/relationships"'
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sheet.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships {links}><Relationship Id="a" Type="{related}/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook {main} xmlns:r="{related}"><sheets><sheet name="held" sheetId="1" r:id="a"/>'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships {links}><Relationship Id="a" Type="{related}/worksheet" '
+        'Target="sheet.xml"/></Relationships>',
+        "xl/sheet.xml": f"<worksheet {main}><sheetData>{cells}</sheetData></worksheet>",
+    }
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, text in parts.items():
+            packed.writestr(name, text)
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/x.parquet", "https://host.example/x.csv", "gs://b/x", "az://b/x"])
@@ -177,17 +219,17 @@ def test_a_plan_says_how_a_file_is_written(tmp_path: Path) -> None:
     )
     plan.write_text(text)
     with Session.open(plan) as session:
-        asked = session._desk.program("SELECT SUM(cost) AS s FROM t")
-        found = session._desk.engine.run(asked).measures[0].tolist()
-        one = session._desk.ask("SELECT SUM(cost) AS s FROM t", spend="1/2", delta=None, within=None).question
+        asked = session._dataset.program("SELECT SUM(cost) AS s FROM t")
+        found = session._connect().run(asked).measures[0].tolist()
+        one = quote_of(session, "SELECT SUM(cost) AS s FROM t", spend="1/2").question
     (tmp_path / "plain.csv").write_text("person,cost\n1,1234.5\n2,7\n")
     plain = "".join(line for line in text.splitlines(True) if line.split()[0] not in WRITTEN)
     plan.write_text(plain.replace("x.csv", "plain.csv"))
     with Session.open(plan) as session:
-        assert session._desk.engine.run(asked).measures[0].tolist() == found != [0]
+        assert session._connect().run(asked).measures[0].tolist() == found != [0]
     plan.write_text(text.replace('thousands = "."\n', ""))
     with Session.open(plan) as session:
-        other = session._desk.ask("SELECT SUM(cost) AS s FROM t", spend="1/2", delta=None, within=None).question
+        other = quote_of(session, "SELECT SUM(cost) AS s FROM t", spend="1/2").question
     assert one.key != other.key
     plan.write_text(text.replace('separator = ";"', 'separator = ":"'))
     with pytest.raises(DataError, match=r"plan.toml:12: tables.t.separator: .*unknown separator"):

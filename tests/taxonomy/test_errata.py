@@ -11,9 +11,9 @@ import pytest
 from quincunx.numbers import Ball, Log, float_near, normal_quantile, normal_tail, precision
 from quincunx.spec import standard
 from quincunx.taxonomy import World, axioms, catalogue, generate, named
-from quincunx.taxonomy.reading import build
 from quincunx.taxonomy.relations import convert, implies, language
 from quincunx.taxonomy.relations.refuted import refutations
+from quincunx.taxonomy.world import build
 
 F = Fraction
 HALF = F(1, 2)
@@ -22,7 +22,7 @@ HALF = F(1, 2)
 def pair(p: tuple[Fraction, ...], q: tuple[Fraction, ...], **parts: object) -> World:
     """One record, x or y, with these laws."""
     laws = {name: {f"o{i}": v for i, v in enumerate(law)} for name, law in (("x", p), ("y", q))}
-    return build({"laws": laws, **parts}, {})
+    return build({"laws": laws, **parts})
 
 
 def refuted(key: str) -> tuple[object, object]:
@@ -182,7 +182,7 @@ def test_definition_21_as_printed_bounds_one_direction() -> None:
     assert all(a <= 2 * b for a, b in zip(absent, present, strict=True))
     world = build(
         {"datasets": {"none": [None], "x": ["x"]},
-         "laws": {"none": {"a": 1, "b": 0}, "x": {"a": HALF, "b": HALF}}}, {},
+         "laws": {"none": {"a": 1, "b": 0}, "x": {"a": HALF, "b": HALF}}},
     )  # fmt: skip
     assert named("PerDP").definition.tightest(world).value.infinite
 
@@ -258,7 +258,6 @@ def test_no_adversarial_privacy_is_approximate_privacy(eta: Fraction) -> None:
             "laws": {"in": {"in": eta, "nothing": 1 - eta}, "out": {"out": eta, "nothing": 1 - eta}},
             "priors": {"even": {"in": HALF, "out": HALF}},
         },
-        {},
     )
     assert language("ADP").posed({"delta": eta}).tightest(world).value.exact == 0
     assert language("AdvPr").posed({"delta": F(0)}).tightest(world).value.exact == Log(2)

@@ -26,7 +26,7 @@ from quincunx.taxonomy import (
 )
 from quincunx.taxonomy import random_inputs as drawn
 from quincunx.taxonomy import semantic as semantics
-from quincunx.taxonomy.reading import build
+from quincunx.taxonomy.world import build
 
 F = Fraction
 HALF = F(1, 2)
@@ -130,7 +130,7 @@ def test_revealing_with_a_tenth() -> None:
 
 
 def test_probabilistic_and_approximate_part_on_a_certain_output() -> None:
-    world = World.of(build({"laws": {"x": {"a": 1, "b": 0}, "y": {"a": HALF, "b": HALF}}}, {}).mechanism())
+    world = World.of(build({"laws": {"x": {"a": 1, "b": 0}, "y": {"a": HALF, "b": HALF}}}).mechanism())
     half = {"quantification": quantification.Approximate(HALF)}
     assert epsilon(Definition(**half), world) == 1
     assert epsilon(Definition(quantification=quantification.Probabilistic(HALF)), world) == 2
@@ -150,9 +150,9 @@ def test_proposition_2_needs_a_small_delta(delta: Fraction, broken: bool) -> Non
     one = {"0": {"0": F(1), "1": F(0)}, "1": {"0": 1 - delta, "1": delta}}
     two = {x: {"0": F(0), "1": F(1)} for x in "01"}
     mixed = {x: {o: (1 - 2 * delta) * one[x][o] + 2 * delta * two[x][o] for o in "01"} for x in "01"}
-    assert tail(build({"laws": one}, {})) == delta
-    assert tail(build({"laws": two}, {})) == 0
-    found = tail(build({"laws": mixed}, {}))
+    assert tail(build({"laws": one})) == delta
+    assert tail(build({"laws": two})) == 0
+    found = tail(build({"laws": mixed}))
     assert (found > delta) is broken
     if delta == F(1, 10):
         assert found == F(28, 100)
@@ -171,7 +171,6 @@ def test_adversarial_privacy_on_two_point_priors() -> None:
                 "laws": {"in": {"1": p, "0": 1 - p}, "out": {"1": 1 - p, "0": p}},
                 "priors": priors,
             },
-            {},
         )
         return named("AdvPr").definition.holds(world, epsilon=Log(3), delta="0.05").status == "holds"
 
@@ -193,7 +192,6 @@ def test_the_exact_count_of_100_fair_bits_is_noiseless() -> None:
             "priors": {"fair": {name: others[j] / 2 for (b, j), name in names.items()}},
             "targets": ["0"],
         },
-        {},
     )
     noiseless = named("NPr").definition
     assert noiseless.tightest(world).value.infinite
@@ -211,7 +209,6 @@ def test_the_exact_count_of_100_fair_bits_is_noiseless() -> None:
             "background": {name: str(j) for (b, j), name in names.items()},
             "targets": ["0"],
         },
-        {},
     )
     assert named("APKDP").definition.tightest(leaking).rows[-1][1].exact == 1
 
@@ -233,7 +230,7 @@ def test_passive_is_a_thousandth_where_active_is_one() -> None:
         "targets": ["0"],
     }
     assert len(rows) == 2**people
-    world = build(data, {})
+    world = build(data)
     active, passive = (named(name).definition for name in ("APKDP", "PPKDP"))
     assert active.tightest(world).rows[-1][1].exact == 1
     large = passive.tightest(world).rows[-1][1].exact
@@ -243,7 +240,7 @@ def test_passive_is_a_thousandth_where_active_is_one() -> None:
 
 
 def test_one_sided_is_finite_where_two_sided_is_not() -> None:
-    world = build({"laws": {"ill": {"yes": HALF, "no": HALF}, "well": {"yes": 1, "no": 0}}, "sensitive": ["well"]}, {})
+    world = build({"laws": {"ill": {"yes": HALF, "no": HALF}, "well": {"yes": 1, "no": 0}}, "sensitive": ["well"]})
     assert epsilon(named("OSDP").definition, world) == 2
     assert epsilon(Definition(), world) is None
 
@@ -285,7 +282,7 @@ def gaussian(mean: Fraction, borders: list[Fraction]) -> World:
             tails = [Ball(1), *(normal_tail(ball(x - centre)) for x in borders), Ball(0)]
             cells = [as_rational((a - b).mid()) for a, b in pairwise(tails)]
             rows[name] = {str(j): cell / sum(cells, F(0)) for j, cell in enumerate(cells)}
-    return build({"laws": rows}, {})
+    return build({"laws": rows})
 
 
 def test_gaussian_probabilistic_and_approximate_deltas() -> None:
@@ -328,7 +325,6 @@ def test_personalised_levels_are_not_the_surveys_own_dp() -> None:
                 "b": {"0": F(1, 3), "1": F(2, 3)},
             },
         },
-        {},
     )
     assert named("PerDP").definition.tightest(world).entries["record 0"].exact == Log(F(3, 2))
     assert epsilon(Definition(), world) == 2
@@ -340,7 +336,7 @@ def test_semantic_privacy_is_tanh_half_epsilon_and_not_closed_under_merging() ->
 
     def world(move: Fraction) -> World:
         laws = {n: {"0": F(a) + move * b, "1": (1 - move) * b, "2": F(c)} for n, (a, b, c) in rows.items()}
-        return build({"datasets": names, "laws": {n: {o: v / 6 for o, v in r.items()} for n, r in laws.items()}}, {})
+        return build({"datasets": names, "laws": {n: {o: v / 6 for o, v in r.items()} for n, r in laws.items()}})
 
     semantic = Definition(formalism=semantics.Semantic())
     assert semantic.tightest(world(F(0))).value.bounds[1] == pytest.approx(0.26795, abs=5e-6)
@@ -351,7 +347,6 @@ def test_semantic_privacy_is_tanh_half_epsilon_and_not_closed_under_merging() ->
             "datasets": {"in": ["t"], "out": [None]},
             "laws": {"in": {"0": F(3, 4), "1": F(1, 4)}, "out": {"0": F(1, 4), "1": F(3, 4)}},
         },
-        {},
     )
     value = semantic.tightest(single).value
     # Ratios 3 and 1: (√3 − 1)/(√3 + 1) = tanh(ln 3/4), below tanh(ε/2) = 1/2.
@@ -379,7 +374,7 @@ def test_random_dp_of_ten_bits_after_proposition_4() -> None:
 
 
 def test_zero_knowledge_closed_form_and_the_smallest_counterexample() -> None:
-    world = build({"datasets": {"none": [None], "a": ["a"]}, "laws": {"none": "0", "a": "1"}}, {})
+    world = build({"datasets": {"none": [None], "a": ["a"]}, "laws": {"none": "0", "a": "1"}})
     assert epsilon(named("ZKPr").definition, world) == 1
     assert epsilon(named("uBoDP").definition, world) is None
 

@@ -14,10 +14,10 @@ import pytest
 from quincunx.errors import SpecificationError
 from quincunx.numbers import Log, ball, float_above, float_below, precision
 from quincunx.taxonomy import World, catalogue, generate, named, quantification
-from quincunx.taxonomy.reading import build
 from quincunx.taxonomy.relations import CONDITIONS, Edge, edges, implies, language, printed
 from quincunx.taxonomy.relations.edge import Map
 from quincunx.taxonomy.relations.refuted import refutations
+from quincunx.taxonomy.world import build
 from tests.taxonomy.edges import compared_on, settings, worlds
 
 TESTED = [edge for edge in edges() if not edge.untested]
@@ -185,7 +185,6 @@ def test_membership_under_extreme_two_point_priors_bounds_the_ratio(name: str, t
 def test_positive_membership_is_silent_about_one_direction_of_presence() -> None:
     world = build(
         {"datasets": {"in": ["t"], "out": [None]}, "laws": {"in": {"a": 1, "b": 0}, "out": {"a": "1/2", "b": "1/2"}}},
-        {},
     )
     for share in (Fraction(1, 10**6), Fraction(1, 2), 1 - Fraction(1, 10**6)):
         assert (

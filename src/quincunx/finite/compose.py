@@ -9,7 +9,8 @@ from math import prod
 from typing import Any
 
 from quincunx.errors import MatrixError, ParameterError
-from quincunx.finite.mechanism import Label, Mechanism, Row, guard, joint, merged, product
+from quincunx.finite.exchange import Label
+from quincunx.finite.mechanism import Mechanism, Row, guard, joint, merged, product
 from quincunx.numbers import probability
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from quincunx.errors import MatrixError, cause, kind_of
-from quincunx.finite.mechanism import Label, Mechanism
+
+Label: TypeAlias = Hashable
+# {input: {output: probability}}
+Table: TypeAlias = Mapping[Label, Mapping[Label, object]]
 
 _HEADER: Final = ["input", "output", "probability"]
 
@@ -73,23 +76,23 @@ def _read(path: Path) -> str:
         raise MatrixError("cannot read the file", where=str(path)[:80], got=cause(error), hint=hint) from None
 
 
-def write_json(mechanism: Mechanism) -> str:
+def write_json(given: Table) -> str:
     """JSON with every probability as an exact rational in text."""
-    return json.dumps(_texts(mechanism), ensure_ascii=False, indent=1)
+    return json.dumps(_texts(given), ensure_ascii=False, indent=1)
 
 
-def write_csv(mechanism: Mechanism) -> str:
+def write_csv(given: Table) -> str:
     """CSV in long form, one line per listed entry."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_HEADER)
-    writer.writerows((given, output, p) for given, row in _texts(mechanism).items() for output, p in row.items())
+    writer.writerows((x, output, p) for x, row in _texts(given).items() for output, p in row.items())
     return out.getvalue()
 
 
-def _texts(mechanism: Mechanism) -> dict[str, dict[str, str]]:
+def _texts(exact: Table) -> dict[str, dict[str, str]]:
     table: dict[str, dict[str, str]] = {}
-    for given, row in mechanism.table().items():
+    for given, row in exact.items():
         for output, p in row.items():
             if not isinstance(p, Fraction):
                 raise MatrixError("only exact worlds can be stored", where=f"row {given!r}", got="a ball")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from quincunx.errors import MatrixError, ParameterError
+from quincunx.finite.exchange import Label, read_csv, read_json, write_csv, write_json
 from quincunx.numbers import Ball, ball, positive_integer, precision, probability
 
 Number: TypeAlias = Fraction | Ball
-Label: TypeAlias = Hashable
 Row: TypeAlias = Mapping[Label, Number]
 
 MOST_ENTRIES: Final = 2_000_000
@@ -122,28 +122,20 @@ class Mechanism:
     @classmethod
     def from_json(cls, source: str | Mapping[str, object]) -> Mechanism:
         """From JSON text, or the object it stands for: {"input": {"output": "3/4", …}, …}."""
-        from quincunx.finite.exchange import read_json
-
         return cls(read_json(source))
 
     @classmethod
     def from_csv(cls, source: str | Path) -> Mechanism:
         """From CSV text or a path: the header input,output,probability, then one line per entry."""
-        from quincunx.finite.exchange import read_csv
-
         return cls(read_csv(source))
 
     def to_json(self) -> str:
         """The JSON text that `from_json` reads. Exact worlds with text labels only."""
-        from quincunx.finite.exchange import write_json
-
-        return write_json(self)
+        return write_json(self.table())
 
     def to_csv(self) -> str:
         """The CSV text that `from_csv` reads. Exact worlds with text labels only."""
-        from quincunx.finite.exchange import write_csv
-
-        return write_csv(self)
+        return write_csv(self.table())
 
     def __eq__(self, other: object) -> bool:
         """Same inputs and the same laws, whatever the order; zero entries do not count. Never for worlds of balls."""

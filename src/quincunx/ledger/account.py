@@ -1,4 +1,4 @@
-"""What the ledger hands out: a reservation, an answer, an account."""
+"""What the ledger hands out: a reservation, an answer, where a dataset stands, an account."""
 
 from __future__ import annotations
 
@@ -11,13 +11,39 @@ from quincunx.ledger.registration import Registration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a dataset stands. total, delta: its own balances in the budgeted parameter and in δ; halts: in order."""
+
+    total: Balance
+    delta: Balance
+    halts: tuple[Halt, ...]
+
+    @staticmethod
+    def untouched(registration: Registration) -> Standing:
+        """That of a dataset about which nothing was asked."""
+        budgets = registration.total, registration.delta
+        total, delta = (Balance(budget=each, spent=Fraction(0)) for each in budgets)
+        return Standing(total=total, delta=delta, halts=())
+
+    @property
+    def remaining(self) -> Fraction:
+        """What the dataset has left in the budgeted parameter."""
+        return self.total.remaining or Fraction(0)
+
+    @property
+    def remaining_delta(self) -> Fraction:
+        """What the dataset has left of δ."""
+        return self.delta.remaining or Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
     """A question that is paid for.
 
     dataset, question: the name, and the question's key. seq: the record that reserved it, now or earlier.
     charged, charged_delta: what this call cost the dataset; 0 for a retry or a replay.
     charged_analyst: what it cost the analyst. stored: whether an answer exists, which `reveal` gives.
-    head: the chain's head after this call.
+    head, standing: the chain's head and where the dataset stands after this call.
     """
 
     dataset: str
@@ -28,6 +54,7 @@ class Reservation:
     charged_analyst: Fraction
     stored: bool
     head: str
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +62,8 @@ class Answer:
     """A stored answer: the only thing that may be shown.
 
     dataset, question: as in the reservation. content: the bytes that were stored first. seq: the record that holds
-    their digest. head: the chain's head when it was read.
+    their digest. head: the chain's head when it was read. standing: where the dataset stood then; of an answer that was
+    stored by this call, at its reservation.
     """
 
     dataset: str
@@ -43,6 +71,7 @@ class Answer:
     content: bytes
     seq: int
     head: str
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

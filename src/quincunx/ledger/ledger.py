@@ -10,6 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
@@ -29,6 +30,7 @@ from quincunx.ledger.registration import Registration
 from quincunx.ledger.spending import rounded
 from quincunx.ledger.sqlite import SQLite
 from quincunx.ledger.store import Store, Transaction
+from quincunx.ledger.view import View, check_asker, checked, revealed, standing
 from quincunx.noise import injected as key_injected
 from quincunx.numbers import delta_parameter, non_negative
 from quincunx.spec import Specification
@@ -159,7 +161,7 @@ class Ledger:
         with a stored answer are taken, and the first about a new version, which reopens it.
         """
         self._check_key(injected)
-        key, cost, delta = _question(question).key, question.cost, question.delta
+        key, cost, delta = checked(question).key, question.cost, question.delta
         who = None if analyst is None else ("analyst", name(analyst, "analyst"))
         share = ("plan", name(plan, "plan"))
         # What is recorded is written before the lock is taken, so that others wait less.
@@ -168,10 +170,7 @@ class Ledger:
         asked = dumped({**spend, **more, "analyst": analyst})
         with self._store.writing() as transaction:
             book = Book(transaction)
-            registration = book.registration(question.dataset)
-            _check_guarantee(registration, question)
-            if who is None or not book.holds(question.dataset, who):
-                registration.check_analyst(analyst, book.holders(question.dataset, "analyst"))
+            registration = check_asker(book, question, analyst)
             seq, time, stored = transaction.question(key), self._now(), transaction.answer(key) is not None
             halts = Halts(transaction)
             if not stored and halts.check(question.dataset, question.version, key):
@@ -201,20 +200,27 @@ class Ledger:
                 charged_analyst=cost if joins else _ZERO,
                 stored=stored,
                 head=book.head(),
+                standing=standing(transaction, book, registration),
             )
+
+    @contextmanager
+    def look(self) -> Iterator[View]:
+        """One state of the ledger, for as long as the block lasts: what is left, and answers that are kept.
+
+        It is one reading transaction, and inside the block no other call is made to a ledger in memory.
+        """
+        with self._store.reading() as transaction:
+            yield View(transaction, self._check_key)
 
     def paid(self, question: Question, *, analyst: str | None = None) -> bool:
         """Whether asking the question costs the dataset nothing more; with an analyst, nor them. Changes nothing."""
-        key = _question(question).key
-        who = None if analyst is None else name(analyst, "analyst")
-        with self._store.reading() as transaction:
-            return transaction.question(key) is not None and (who is None or transaction.charged(key, who))
+        with self.look() as view:
+            return view.paid(question, analyst=analyst)
 
     def answered(self, question: Question) -> bool:
         """Whether an answer is stored, so that no engine is asked. Changes nothing."""
-        key = _question(question).key
-        with self._store.reading() as transaction:
-            return transaction.answer(key) is not None
+        with self.look() as view:
+            return view.answered(question)
 
     def store(self, reservation: Reservation, content: bytes | None, *, injected: bool = False) -> Answer:
         """Keep the noisy answer, and return the one that is kept: the first that was stored, which may be another.
@@ -242,8 +248,10 @@ class Ledger:
                 body = dumped({"dataset": dataset, "question": key, "digest": digest(content), "size": len(content)})
                 transaction.add_answer(key, book.append("answer", body, self._now()), content)
             if refusal is None:
-                # What is returned leaves this block after the commit, or not at all.
-                return _answer(transaction, book, reservation)
+                # What is returned leaves this block after the commit, or not at all. Whoever holds the lock reads no
+                # more than is needed: a halt since the reservation would have withheld an answer that is stored now.
+                now = standing(transaction, book, book.registration(dataset)) if stored else reservation.standing
+                return revealed(transaction, book, reservation, now)
         # One line for all, when the halt is durable: not even a traceback tells the one that failed from the others.
         raise refusal
 
@@ -266,7 +274,9 @@ class Ledger:
         _key(reservation)
         with self._store.reading() as transaction:
             _check_reserved(transaction, reservation)
-            return _answer(transaction, Book(transaction), reservation)
+            book = Book(transaction)
+            now = standing(transaction, book, book.registration(reservation.dataset))
+            return revealed(transaction, book, reservation, now)
 
     def add(self, dataset: str, *, cost: object, delta: object = 0, note: str, when: str | None = None) -> Account:
         """Record what was spent on the dataset with other tools; the account after it.
@@ -337,12 +347,6 @@ class Ledger:
             raise PrivacyError("not private: injected key; a ledger does not keep this", where="ledger", hint=hint)
 
 
-def _question(question: object) -> Question:
-    if not isinstance(question, Question):
-        raise DataError("expected a Question", where="ledger", got=kind_of(question))
-    return question
-
-
 def _key(reservation: object) -> str:
     if not isinstance(reservation, Reservation):
         raise DataError("expected a Reservation", where="ledger", got=kind_of(reservation))
@@ -355,28 +359,10 @@ def _check_reserved(transaction: Transaction, reservation: Reservation) -> None:
         raise PrivacyError("this ledger holds no such reservation", where="ledger", hint=hint)
 
 
-def _answer(transaction: Transaction, book: Book, reservation: Reservation) -> Answer:
-    found = transaction.answer(reservation.question)
-    if found is None:
-        hint = "Ask the data again and store the answer; the question is paid for."
-        raise PrivacyError("no answer is stored, so nothing may be shown", where="reveal", hint=hint)
-    seq, content = found
-    names = {"dataset": reservation.dataset, "question": reservation.question}
-    return Answer(**names, content=content, seq=seq, head=book.head())
-
-
 def _require(transaction: Transaction, registration: Registration) -> None:
     """A smallest spend is what format 1 does not know."""
     if registration.smallest_spend is not None:
         transaction.require(2)
-
-
-def _check_guarantee(registration: Registration, question: Question) -> None:
-    if registration.guarantee != question.guarantee:
-        other = Registration(
-            dataset=registration.dataset, specification=question.specification, budgets=registration.budgets
-        )
-        registration.check_same(other)
 
 
 def _account(transaction: Transaction, book: Book, registration: Registration) -> Account:

@@ -7,11 +7,10 @@ their parameters are never removed and never change their meaning; what is unkno
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.loss.bounded_range import BoundedRangeLaw
@@ -19,14 +18,11 @@ from quincunx.loss.discrete_gaussian import DiscreteGaussianLaw
 from quincunx.loss.gaussian import GaussianLaw
 from quincunx.loss.laplace import LaplaceLaw
 from quincunx.loss.lattice import LatticeLaw
-from quincunx.loss.law import Law
+from quincunx.loss.law import Composition, Law
 from quincunx.loss.response import ResponseLaw
 from quincunx.loss.stated import Largest, StatedLaw
 from quincunx.loss.subsampled import SubsampledLaw
-from quincunx.numbers import Log, positive_integer, rational
-
-if TYPE_CHECKING:
-    from quincunx.loss.loss import Loss
+from quincunx.numbers import Log, number, positive_integer
 
 VERSION: Final = "quincunx/loss/1"
 KINDS: Final[Mapping[str, type[Law]]] = {
@@ -41,15 +37,16 @@ KINDS: Final[Mapping[str, type[Law]]] = {
     "largest": Largest,
 }
 _NAMES: Final = {law: name for name, law in KINDS.items()}
-_LOG: Final = re.compile(r"ln\(([^()]+)\)")
+_Made = TypeVar("_Made", bound=Composition)
+_Kind: TypeAlias = Callable[[tuple[tuple[Law, int], ...]], _Made]
 
 
-def to_json(loss: Loss) -> str:
+def to_json(loss: Composition) -> str:
     """The loss as JSON text."""
     return json.dumps({"version": VERSION, "terms": _terms(loss)}, ensure_ascii=False)
 
 
-def from_json(text: object, kind: type[Loss]) -> Loss:
+def from_json(text: object, kind: _Kind[_Made]) -> _Made:
     """The loss that `to_json` wrote."""
     try:
         data = json.loads(text) if isinstance(text, str) else None
@@ -61,7 +58,7 @@ def from_json(text: object, kind: type[Loss]) -> Loss:
     return _loss(data["terms"], kind)
 
 
-def _terms(loss: Loss) -> list[dict[str, object]]:
+def _terms(loss: Composition) -> list[dict[str, object]]:
     return [{**_law(law), "count": count} for law, count in loss.terms]
 
 
@@ -80,7 +77,7 @@ def _value(value: object) -> object:
     return value
 
 
-def _loss(terms: object, kind: type[Loss]) -> Loss:
+def _loss(terms: object, kind: _Kind[_Made]) -> _Made:
     if not isinstance(terms, list):
         raise DataError("terms must be a list", where="JSON", got=kind_of(terms))
     found = []
@@ -92,7 +89,7 @@ def _loss(terms: object, kind: type[Loss]) -> Loss:
     return kind(tuple(found))
 
 
-def _read(data: Mapping[str, object], kind: type[Loss]) -> Law:
+def _read(data: Mapping[str, object], kind: _Kind[_Made]) -> Law:
     law = KINDS.get(str(data.get("law")))
     if law is None:
         hint = f"Known: {', '.join(KINDS)}."
@@ -107,15 +104,14 @@ def _read(data: Mapping[str, object], kind: type[Loss]) -> Law:
     return cast(Law, cast(Any, law)(**values))
 
 
-def _parsed(name: str, value: object, kind: type[Loss]) -> object:
+def _parsed(name: str, value: object, kind: _Kind[_Made]) -> object:
     if isinstance(value, dict):
         return _read(value, kind)
     if isinstance(value, list):
         return tuple(_loss(terms, kind) for terms in value)
     if isinstance(value, str):
-        match = _LOG.fullmatch(value)
         try:
-            return Log(match[1]) if match else rational(value, name)
+            return number(value, name)
         except ParameterError as error:
             raise DataError(error.what, where=name, got=error.got) from None
     return value

@@ -139,6 +139,35 @@ class Law(ABC):
 Terms: TypeAlias = Sequence[tuple[Law, int]]
 
 
+class Composition(Protocol):
+    """What laws, budgets and files ask of a loss, which is made of laws."""
+
+    @property
+    def terms(self) -> tuple[tuple[Law, int], ...]:
+        """Each law and how often it is used."""
+        ...
+
+    def total_pure(self) -> Real:
+        """The total ε."""
+        ...
+
+    def total_zcdp(self) -> Bounds:
+        """Bounds on the total ρ."""
+        ...
+
+    def total_gdp(self) -> Real:
+        """The total μ²."""
+        ...
+
+    def stated_delta(self) -> Fraction:
+        """The total δ of parts that are only approximately private."""
+        ...
+
+    def curve(self) -> Profile:
+        """δ(ε) of the composition."""
+        ...
+
+
 def log_with_error(
     shift: NDArray[np.complex128],
     inside: NDArray[np.complex128],

@@ -98,7 +98,8 @@ class Loss:
         `scheme` "poisson" goes with an add/remove unit, "without-replacement" with replace; other pairs are refused.
         Mechanisms that see one sample compose before it: sample their sum, not each of them.
         """
-        return subsampled(self, rate, scheme, unit)
+        law = subsampled(self, rate, scheme, unit)
+        return self if law is None else Loss.of(law)
 
     @staticmethod
     def parallel(parts: Iterable[Loss | tuple[Loss, Loss]], *, unit: Unit) -> Loss:

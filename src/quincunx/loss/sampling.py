@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss.curve import families, total_pure
 from quincunx.loss.gaussian import GaussianLaw
-from quincunx.loss.law import as_ball
+from quincunx.loss.law import Composition, Law, as_ball
 from quincunx.loss.stated import StatedLaw
 from quincunx.loss.subsampled import SubsampledLaw
 from quincunx.numbers import ball, float_above, positive, precision
-
-if TYPE_CHECKING:
-    from quincunx.loss.loss import Loss
 
 # scheme → the kind of the unit for which amplification is proved
 SCHEMES: Final = {"poisson": "add-remove", "without-replacement": "replace"}
@@ -39,8 +36,8 @@ class Unit(Protocol):
         ...
 
 
-def subsampled(loss: Loss, rate: object, scheme: str, unit: Unit) -> Loss:
-    """The amplified loss; see `Loss.subsample`."""
+def subsampled(loss: Composition, rate: object, scheme: str, unit: Unit) -> Law | None:
+    """The law of the amplified loss, see `Loss.subsample`; None where everybody is in the sample."""
     share = positive(rate, "rate")
     if share > 1:
         raise ParameterError("must be at most 1", where="rate", got=str(share)[:40])
@@ -55,16 +52,16 @@ def subsampled(loss: Loss, rate: object, scheme: str, unit: Unit) -> Loss:
         hint = "Sample the exact mechanisms, and add the others."
         raise PrivacyError("a loss with a stated δ is not amplified", where="subsample", hint=hint)
     if share == 1 or not loss.terms:
-        return loss
+        return None
     groups = families(loss.terms)
     if len(groups) == 1 and isinstance(groups[0][0][0], GaussianLaw):
         base = groups[0][0][0].merged(groups[0])[0][0]
         if isinstance(base, GaussianLaw):
-            return type(loss).of(SubsampledLaw(base=base, rate=share, replacing=scheme == "without-replacement"))
-    return type(loss).of(_by_parameters(loss, share))
+            return SubsampledLaw(base=base, rate=share, replacing=scheme == "without-replacement")
+    return _by_parameters(loss, share)
 
 
-def _by_parameters(loss: Loss, share: Fraction) -> StatedLaw:
+def _by_parameters(loss: Composition, share: Fraction) -> StatedLaw:
     # ln(1 + r(e^ε − 1)) for every ε-DP mechanism and both schemes (Balle, Barthe and Gaboardi 2018).
     with precision(256):
         epsilon = as_ball(total_pure(loss.terms))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from quincunx.errors import PrivacyError
-from quincunx.loss.law import Real, renyi_of, total_of
+from quincunx.loss.law import Composition, Real, renyi_of, total_of
 from quincunx.numbers import exact_fraction, precision
 from quincunx.spec.standard import Additive
-
-if TYPE_CHECKING:
-    from quincunx.loss.loss import Loss
 
 _DECIMALS: Final = 10**12
 
 
-def cost(standard: Additive, loss: Loss) -> Fraction:
+def cost(standard: Additive, loss: Composition) -> Fraction:
     """What `loss` costs in the standard's additive parameter: exact where rational, else rounded up to 12 decimals.
 
     ε for Pure and Approximate, ρ for ZCDP, μ² for GaussianDP, D_α for Renyi; outside the δ that the loss states itself.
@@ -26,7 +23,7 @@ def cost(standard: Additive, loss: Loss) -> Fraction:
         return rounded_up(_PARAMETERS[standard.kind](standard, loss), standard)
 
 
-_PARAMETERS: Final[Mapping[str, Callable[[Any, Loss], Real]]] = {
+_PARAMETERS: Final[Mapping[str, Callable[[Any, Composition], Real]]] = {
     "pure": lambda _, loss: loss.total_pure(),
     "approximate": lambda _, loss: loss.total_pure(),
     "zcdp": lambda _, loss: loss.total_zcdp()[1],

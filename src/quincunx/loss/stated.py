@@ -6,14 +6,10 @@ import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from quincunx.errors import PrivacyError
-from quincunx.loss.law import Bounds, Law, Profile, Real, Terms, kl_of, renyi_of, total, total_of
+from quincunx.loss.law import Bounds, Composition, Law, Profile, Real, Terms, kl_of, renyi_of, total, total_of
 from quincunx.numbers import Ball, ball, float_above, precision
-
-if TYPE_CHECKING:
-    from quincunx.loss.loss import Loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +79,7 @@ class Largest(Law):
     alternative after each answer, so the composition is not the largest of the compositions.
     """
 
-    alternatives: tuple[Loss, ...]
+    alternatives: tuple[Composition, ...]
 
     def pure(self) -> Real:
         """The largest ε."""

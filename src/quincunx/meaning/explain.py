@@ -132,7 +132,7 @@ class Meaning:
         """Four pictures by the stem of their file: belief, errors, epsilons, groups."""
         from quincunx.meaning import pictures
 
-        return pictures.pictures(self)
+        return pictures.pictures(self, guarantee_of(self.guarantee, self.unit))
 
 
 def explain(

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from quincunx.chart import Axis, Bar, Chart, Line, bars, lines
+from quincunx.meaning.groups import Group
 from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.meaning.posterior import chance, moved, percent
-from quincunx.meaning.subject import guarantee_of
-from quincunx.meaning.testing import drawn_misses
+from quincunx.meaning.posterior import Posterior, chance, moved, percent
+from quincunx.meaning.testing import Attack, drawn_misses
 from quincunx.numbers import ball, float_above, precision
 from quincunx.numbers.text import amount
-
-if TYPE_CHECKING:
-    from quincunx.meaning.explain import Meaning
 
 # In per cent, closer where curves bend.
 _GRID: Final = (0.0, 0.5, *(float(i) for i in range(1, 100)), 99.5, 100.0)
@@ -23,10 +20,48 @@ _EPSILONS: Final = ("0.1", "0.2", "0.5", "1", "2", "5", "10")
 _PRIORS: Final = (Fraction(1, 1000), Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 
-def pictures(meaning: Meaning) -> dict[str, Chart]:
+class Explained(Protocol):
+    """What the pictures show of an explanation."""
+
+    @property
+    def stated(self) -> str:
+        """The guarantee at one step, with its symbol."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """What the belief is about."""
+        ...
+
+    @property
+    def people(self) -> int:
+        """How many people it is about."""
+        ...
+
+    @property
+    def prior(self) -> Fraction:
+        """The belief before."""
+        ...
+
+    @property
+    def posterior(self) -> Posterior:
+        """The belief after."""
+        ...
+
+    @property
+    def attack(self) -> Attack:
+        """The best attack."""
+        ...
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The same for other numbers of people."""
+        ...
+
+
+def pictures(meaning: Explained, guarantee: Guarantee) -> dict[str, Chart]:
     """The four pictures, by the stem of their file."""
-    read = guarantee_of(meaning.guarantee, meaning.unit)
-    grown = for_people(read, meaning.about, meaning.people)
+    grown = for_people(guarantee, meaning.about, meaning.people)
     return {
         "belief": _belief(meaning, grown),
         "errors": _errors(meaning, grown),
@@ -60,7 +95,7 @@ def epsilons(prior: Fraction, *, values: Sequence[str] = _EPSILONS) -> Chart:
     )
 
 
-def _belief(meaning: Meaning, grown: Guarantee) -> Chart:
+def _belief(meaning: Explained, grown: Guarantee) -> Chart:
     grid = sorted({Fraction(str(x)) / 100 for x in _GRID} | {meaning.prior})
     with precision(PRECISION):
         growth, left = grown.growth(meaning.posterior.outside or None)
@@ -88,7 +123,7 @@ def _belief(meaning: Meaning, grown: Guarantee) -> Chart:
     )
 
 
-def _errors(meaning: Meaning, grown: Guarantee) -> Chart:
+def _errors(meaning: Explained, grown: Guarantee) -> Chart:
     attack = meaning.attack
     rates = sorted({Fraction(str(x)) / 100 for x in _GRID} | {attack.false_alarms})
     with precision(PRECISION):
@@ -113,7 +148,7 @@ def _errors(meaning: Meaning, grown: Guarantee) -> Chart:
     )
 
 
-def _groups(meaning: Meaning) -> Chart:
+def _groups(meaning: Explained) -> Chart:
     rate = chance(meaning.attack.false_alarms)
     first, last = meaning.groups[0], meaning.groups[-1]
     belief, power = (

@@ -16,11 +16,13 @@ from quincunx.numbers.exact import (
     Log,
     delta_parameter,
     non_negative,
+    number,
     positive,
     positive_integer,
     probability,
     rational,
 )
+from quincunx.numbers.text import above, amount, at_least, at_most, below, exact_text, near, percent, stated
 
 __all__ = [
     "Ball",

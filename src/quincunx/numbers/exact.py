@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from quincunx.errors import ParameterError, kind_of
+from quincunx.numbers.decimals import shown
 
 # A string of a few characters must not make an integer of a million digits, and Python reads and prints integers of
 # up to 4,300 digits: what is accepted can be shown.
@@ -24,6 +25,7 @@ _MAX_CHARACTERS: Final = 4_200
 _MAX_BITS: Final = 14_000
 _ENDLESS: Final = ("inf", "infinity", "infinite", "nan")
 _EXPONENT: Final = re.compile(r"[eE]([+-]?[\d_]+)\s*$")
+_LOG: Final = re.compile(r"ln\(([^()]*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +72,28 @@ def _printable(number: Fraction, name: str) -> Fraction:
 
 
 def _from_text(text: str, name: str) -> Fraction:
-    shown = text if len(text) <= 40 else text[:37] + "..."
+    brief = text if len(text) <= 40 else text[:37] + "..."
     exponent = _EXPONENT.search(text)
     too_long = len(text) > _MAX_CHARACTERS
     digits = exponent[1].replace("_", "") if exponent else "0"
     if too_long or len(digits) > 6 or (digits.strip("+-") and abs(int(digits)) > _MAX_EXPONENT):
-        raise ParameterError("the number is too long to be meant", where=name, got=shown)
+        raise ParameterError("the number is too long to be meant", where=name, got=brief)
     try:
         return _printable(Fraction(text), name)
     except ZeroDivisionError:
-        raise ParameterError("a fraction has the denominator 0", where=name, got=shown) from None
+        raise ParameterError("a fraction has the denominator 0", where=name, got=brief) from None
     except ValueError:
         endless = text.strip().lstrip("+-").lower() in _ENDLESS
         hint = "Infinite and undefined parameters give no guarantee. " if endless else ""
         hint += 'Write a decimal or a fraction: 0.5 or "1/3".'
-        raise ParameterError("expected a finite number", where=name, got=repr(shown), hint=hint) from None
+        raise ParameterError("expected a finite number", where=name, got=repr(brief), hint=hint) from None
 
 
 def positive(value: object, name: str) -> Fraction:
     """An exact rational > 0."""
     number = rational(value, name)
     if number <= 0:
-        raise ParameterError("must be greater than 0", where=name, got=_short(number))
+        raise ParameterError("must be greater than 0", where=name, got=shown(number))
     return number
 
 
@@ -99,7 +101,7 @@ def non_negative(value: object, name: str) -> Fraction:
     """An exact rational ≥ 0."""
     number = rational(value, name)
     if number < 0:
-        raise ParameterError("must be 0 or greater", where=name, got=_short(number))
+        raise ParameterError("must be 0 or greater", where=name, got=shown(number))
     return number
 
 
@@ -107,7 +109,7 @@ def probability(value: object, name: str) -> Fraction:
     """An exact rational in [0, 1]."""
     number = rational(value, name)
     if not 0 <= number <= 1:
-        raise ParameterError("must be a probability, from 0 to 1", where=name, got=_short(number))
+        raise ParameterError("must be a probability, from 0 to 1", where=name, got=shown(number))
     return number
 
 
@@ -115,7 +117,7 @@ def delta_parameter(value: object, name: str = "delta") -> Fraction:
     """An exact rational in [0, 1): with δ = 1 every release would satisfy every guarantee."""
     number = rational(value, name)
     if not 0 <= number < 1:
-        raise ParameterError("must be at least 0 and below 1", where=name, got=_short(number))
+        raise ParameterError("must be at least 0 and below 1", where=name, got=shown(number))
     return number
 
 
@@ -123,11 +125,14 @@ def positive_integer(value: object, name: str) -> int:
     """A whole number ≥ 1."""
     number = rational(value, name)
     if number.denominator != 1 or number < 1:
-        raise ParameterError("must be a whole number, 1 or greater", where=name, got=_short(number))
+        raise ParameterError("must be a whole number, 1 or greater", where=name, got=shown(number))
     return int(number)
 
 
-def _short(number: Fraction) -> str:
-    from quincunx.numbers.text import amount  # which stands on this module
-
-    return amount(number)
+def number(value: object, where: str = "intensity") -> Exact:
+    """An exact number from what a person types: a decimal, a fraction, a Log, or the text of one, "ln(3)"."""
+    if isinstance(value, Log):
+        return value
+    if isinstance(value, str) and (match := _LOG.fullmatch(value.strip())):
+        return Log(match[1])
+    return rational(value, where)

@@ -6,26 +6,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from quincunx.errors import BudgetError, QuincunxError
 from quincunx.ledger import Question
 from quincunx.numbers.text import amount, at_most, exact_text, stated
-from quincunx.release import asking, write
+from quincunx.release import write
+from quincunx.release.account import Account, Look
 from quincunx.release.answer import Answer
-from quincunx.release.desk import FIRST, Ask, Desk
-from quincunx.release.explanation import GROUP_SIZE, Explanation
-from quincunx.release.identity import asked
+from quincunx.release.answering import Connect, answer_once, answer_quote, draw_answers
+from quincunx.release.dataset import Dataset
+from quincunx.release.explanation import Explanation
 from quincunx.release.plan_file import ReleaseEntry
-from quincunx.release.pricing import price_batch, spend_for
+from quincunx.release.pricing import Priced, price_batch, spend_for
+from quincunx.release.quote import Price, Quote, at_price, cost, explained, indices, quoted, settled, stating, together
+from quincunx.release.reveal import FIRST, answer_of, lasting_notes, reveal_facts, said_now
 from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
 from quincunx.release.whole import check_folder
+from quincunx.table.measure import Program
 
 _ZERO: Final = Fraction(0)
 _BATCH: Final = "quincunx/batch/1"
+_NORMS: Final[tuple[Literal[1, 2], ...]] = (1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,59 +104,71 @@ class _Planned:
     """All entries, priced. whole: the one question that pays for all of them; None where each pays for itself."""
 
     entries: Sequence[ReleaseEntry]
-    asks: Sequence[Ask]
+    quotes: Sequence[Quote]
     whole: Question | None
 
     @property
     def questions(self) -> list[Question]:
         """What is charged."""
-        return [ask.question for ask in self.asks] if self.whole is None else [self.whole]
+        return [quote.question for quote in self.quotes] if self.whole is None else [self.whole]
 
 
-def check(desk: Desk, entries: Sequence[ReleaseEntry]) -> Check:
+def check(dataset: Dataset, account: Account, connect: Connect, entries: Sequence[ReleaseEntry]) -> Check:
     """What running the entries would cost, and their errors."""
-    planned = _planned(desk, entries)
-    charged, charged_delta = _charged(desk, planned)
-    left = desk.books.left(desk.analyst)
-    explanations = []
-    for entry, ask in zip(entries, planned.asks, strict=True):
-        cost = desk.cost(ask.priced, planned.whole or ask.question)
-        explanations.append((entry.name, desk.explanation(entry.sql, ask.program, ask.priced, cost, GROUP_SIZE)))
+    with account.looking() as look:
+        planned = _planned(dataset, look, entries)
+        charged, charged_delta = _charged(look, planned)
+        costs = [cost(dataset, look, each.priced, planned.whole or each.question) for each in planned.quotes]
+        standing, affordable = look.standing, look.affordable
+    releases = [
+        (entry.name, explained(dataset, each.text, each.program, connect().sql(each.program), each.priced, price))
+        for entry, each, price in zip(entries, planned.quotes, costs, strict=True)
+    ]
     return Check(
-        dataset=desk.dataset,
-        symbol=desk.books.registration.symbol,
-        releases=tuple(explanations),
+        dataset=dataset.name,
+        symbol=dataset.registration.symbol,
+        releases=tuple(releases),
         charged=charged,
         charged_delta=charged_delta,
-        remaining=left.remaining,
-        remaining_delta=left.remaining_delta,
-        affordable=left.affordable,
-        notes=desk.notes,
+        remaining=standing.remaining,
+        remaining_delta=standing.remaining_delta,
+        affordable=affordable,
+        notes=lasting_notes(dataset, account, standing),
     )
 
 
 def release(
-    desk: Desk, entries: Sequence[ReleaseEntry], folder: Path, progress: Callable[[str], None] = lambda _: None
+    dataset: Dataset,
+    account: Account,
+    connect: Connect,
+    entries: Sequence[ReleaseEntry],
+    folder: Path,
+    progress: Callable[[str], None],
 ) -> Release:
     """Answer all entries, then write them. Refused as a whole, before anything is spent, if the budgets do not do."""
-    planned = _planned(desk, entries)
-    _admit(desk, planned)
+    with account.looking() as look:
+        planned = _planned(dataset, look, entries)
+        _admit(dataset, look, planned)
+        waiting = _waiting(dataset, look, planned)
     check_folder(folder)
     progress("trying every release on made-up rows")
-    desk.rehearse(planned.whole, planned.asks)
+    for program in waiting:
+        connect().rehearse(program)
     if planned.whole is None:
-        drawn = _one_by_one(desk, planned, progress)
+        drawn = _one_by_one(dataset, account, connect, planned, progress)
     else:
         progress(f"answering all {len(entries)} releases")
-        drawn = _together(desk, planned, planned.whole)
+        drawn = _together(dataset, account, connect, planned, planned.whole)
     progress("writing the tables")
-    answers = desk.facts() | {name: each.answer for name, each in drawn.items()}
-    head, left = desk.books.head(), desk.books.left(desk.analyst)
+    answers = reveal_facts(dataset, account, connect) | {name: each.answer for name, each in drawn.items()}
+    with account.looking() as look:
+        head, standing = look.head, look.standing
     first = [note for answer in answers.values() for note in answer.notes if note.startswith(FIRST)]
     # What is published does not depend on which run writes it: prices from the ledger, and what is left at the end.
     published = {}
     for name, answer in answers.items():
-        lasting = replace(answer, remaining=left.remaining, remaining_delta=left.remaining_delta, head=head)
+        rest, rest_delta = standing.remaining, standing.remaining_delta
+        lasting = replace(answer, remaining=rest, remaining_delta=rest_delta, head=head)
         if name in drawn:
             lasting = replace(lasting, spent=drawn[name].spent, delta=drawn[name].delta)
         said = {*first, *(drawn[name].said if name in drawn else ())}
@@ -160,21 +177,28 @@ def release(
     return Release(folder=folder, answers=answers, head=head, notes=tuple(first))
 
 
-def _planned(desk: Desk, entries: Sequence[ReleaseEntry]) -> _Planned:
-    spends = _spends(desk, entries)
+def _planned(dataset: Dataset, look: Look, entries: Sequence[ReleaseEntry]) -> _Planned:
+    spends = _spends(dataset, entries)
     delta = sum((entry.delta for entry in entries), _ZERO)
-    if desk.standard.shares_delta and delta:
-        return _as_one(desk, entries, spends, delta)
-    asks = []
+    if dataset.standard.shares_delta and delta:
+        return _as_one(dataset, look, entries, spends, delta)
+    quotes = []
     for entry, spend in zip(entries, spends, strict=True):
         with _entry_errors(entry):
-            share = entry.share is not None
-            asks.append(desk.ask(entry.sql, spend=spend, delta=entry.delta or None, within=None, share=share))
-            check_tidy(asks[-1].program, entry.tidy)
-    return _Planned(entries=entries, asks=asks, whole=None)
+            price = Price(spend=spend, delta=entry.delta or None, share=entry.share is not None)
+            quotes.append(quoted(dataset, look, entry.sql, price))
+            check_tidy(quotes[-1].program, entry.tidy)
+    return _Planned(entries=entries, quotes=quotes, whole=None)
 
 
-def _spends(desk: Desk, entries: Sequence[ReleaseEntry]) -> list[Fraction]:
+def _waiting(dataset: Dataset, look: Look, planned: _Planned) -> list[Program]:
+    """Everything that a release would ask the engine, its facts too: it is tried before anything is paid."""
+    asked = [(planned.whole or quote.question, quote.program) for quote in planned.quotes]
+    asked += [(stating(dataset, program), program) for program in dataset.facts.values()]
+    return [program for question, program in asked if not look.answered(question)]
+
+
+def _spends(dataset: Dataset, entries: Sequence[ReleaseEntry]) -> list[Fraction]:
     """What each entry spends. Shares divide what the entries with a price leave of the plan's budget.
 
     The plan's budget is what is registered, not what happens to be left, so that running a plan again asks the same
@@ -186,8 +210,8 @@ def _spends(desk: Desk, entries: Sequence[ReleaseEntry]) -> list[Fraction]:
             fixed[entry.name] = entry.spend
         elif entry.within is not None:
             with _entry_errors(entry):
-                fixed[entry.name] = _spend_within(desk, entry, entry.within)
-    given = desk.books.registration
+                fixed[entry.name] = _spend_within(dataset, entry, entry.within)
+    given = dataset.registration
     budget = given.total if given.plan is None else min(given.plan, given.total)
     left = budget - sum(fixed.values(), _ZERO)
     shares = {entry.name: entry.share for entry in entries if entry.share is not None}
@@ -200,39 +224,40 @@ def _spends(desk: Desk, entries: Sequence[ReleaseEntry]) -> list[Fraction]:
     return [fixed[each.name] if each.name in fixed else left * shares[each.name] / whole for each in entries]
 
 
-def _spend_within(desk: Desk, entry: ReleaseEntry, within: Mapping[str, Fraction]) -> Fraction:
-    program = desk.program(entry.sql)
+def _spend_within(dataset: Dataset, entry: ReleaseEntry, within: Mapping[str, Fraction]) -> Fraction:
+    program = dataset.program(entry.sql)
     # The δ of a question with public keys belongs to the batch, not to its own noise.
     delta = entry.delta if program.selection is not None else _ZERO
-    return spend_for(program, desk.standard, asking.indices(program, within), desk.confidence, delta)
+    return spend_for(program, dataset.standard, indices(program, within), dataset.confidence, delta)
 
 
-def _as_one(desk: Desk, entries: Sequence[ReleaseEntry], spends: list[Fraction], delta: Fraction) -> _Planned:
+def _as_one(
+    dataset: Dataset, look: Look, entries: Sequence[ReleaseEntry], spends: list[Fraction], delta: Fraction
+) -> _Planned:
     """All entries as one (ε, δ), which the ledger can keep; what it holds from before is replayed as it is."""
     epsilon, shared = sum(spends, _ZERO), any(entry.share is not None for entry in entries)
-    settled = desk.books.settled(epsilon, delta, desk.analyst, share=shared)
-    earlier = []
-    if desk.books.look() is not None:
-        earlier = [(epsilon, delta, True)] if settled.changed else []
-        if _differ(desk, entries):
-            earlier += [(epsilon, delta, False), (settled.spend, settled.delta, False)]
-    for spend, used, derive in dict.fromkeys(earlier):
-        before = _composed(desk, entries, spends, spend, used, derive=derive)
-        if before.whole is not None and desk.books.paid(before.whole):
+    kept = settled(dataset.registration, look, epsilon, delta, share=shared)
+    earlier = [(epsilon, delta, True)] if kept.changed else []
+    if _differ(dataset, entries):
+        earlier += [(epsilon, delta, False), (kept.spend, kept.delta, False)]
+    for spend, used, derive in dict.fromkeys(earlier) if earlier and look.known else ():
+        before = _composed(dataset, look, entries, spends, spend, used, derive=derive)
+        if before.whole is not None and look.paid(before.whole):
             return before
-    desk.books.registration.check_size(settled.spend)
-    return _composed(desk, entries, spends, settled.spend, settled.delta, settled.notes)
+    dataset.registration.check_size(kept.spend)
+    return _composed(dataset, look, entries, spends, kept.spend, kept.delta, kept.notes)
 
 
-def _differ(desk: Desk, entries: Sequence[ReleaseEntry]) -> bool:
+def _differ(dataset: Dataset, entries: Sequence[ReleaseEntry]) -> bool:
     """Whether a key follows from declared facts that was selected privately before there was such a rule."""
     with suppress(QuincunxError):
-        return any(desk.program(entry.sql, 1, derive=False) != desk.program(entry.sql, 1) for entry in entries)
+        return any(dataset.program(entry.sql, 1, derive=False) != dataset.program(entry.sql, 1) for entry in entries)
     return False
 
 
 def _composed(
-    desk: Desk,
+    dataset: Dataset,
+    look: Look,
     entries: Sequence[ReleaseEntry],
     spends: list[Fraction],
     epsilon: Fraction,
@@ -242,47 +267,43 @@ def _composed(
     derive: bool = True,
 ) -> _Planned:
     """All entries by their composed curve, with the kind of noise that errs less."""
-    known = (tuple(entry.sql for entry in entries), tuple(spends), epsilon, delta, derive)
-    if known not in desk.batches:
-        programs = []
-        for entry in entries:
-            with _entry_errors(entry):
-                programs.append([desk.program(entry.sql, norm, derive=derive) for norm in (1, 2)])
-                check_tidy(programs[-1][0], entry.tidy)
-        desk.batches[known] = price_batch(programs, spends, epsilon, delta)
-    chosen = desk.batches[known]
-    given = desk.books.registration
-    whole = Question(
-        dataset=given.dataset,
-        version=desk.version,
-        specification=given.specification,
-        cost=epsilon,
-        delta=delta,
-        asked={"batch": [asked(priced, desk.schema, desk.public) for priced in chosen]},
-    )
-    asks = [desk.at_price(entry.sql, priced, notes) for entry, priced in zip(entries, chosen, strict=True)]
-    return _Planned(entries=entries, asks=asks, whole=whole)
+    programs = []
+    for entry in entries:
+        with _entry_errors(entry):
+            programs.append(tuple(dataset.program(entry.sql, norm, derive=derive) for norm in _NORMS))
+            check_tidy(programs[-1][0], entry.tidy)
+    chosen = _priced_together(tuple(programs), tuple(spends), epsilon, delta)
+    quotes = [at_price(dataset, look, entry.sql, priced, notes) for entry, priced in zip(entries, chosen, strict=True)]
+    return _Planned(entries=entries, quotes=quotes, whole=together(dataset, chosen, epsilon, delta))
 
 
-def _charged(desk: Desk, planned: _Planned) -> tuple[Fraction, Fraction]:
+# A batch takes seconds to be priced, and `check` is followed by `release`.
+@lru_cache(maxsize=16)
+def _priced_together(
+    programs: tuple[tuple[Program, ...], ...], spends: tuple[Fraction, ...], epsilon: Fraction, delta: Fraction
+) -> list[Priced]:
+    return price_batch([list(each) for each in programs], list(spends), epsilon, delta)
+
+
+def _charged(look: Look, planned: _Planned) -> tuple[Fraction, Fraction]:
     """What the dataset would pay now: each different question that was not paid for before, once."""
-    unpaid = {each.key: each for each in planned.questions if not desk.books.paid(each)}.values()
+    unpaid = {each.key: each for each in planned.questions if not look.paid(each)}.values()
     return sum((each.cost for each in unpaid), _ZERO), sum((each.delta for each in unpaid), _ZERO)
 
 
-def _admit(desk: Desk, planned: _Planned) -> None:
+def _admit(dataset: Dataset, look: Look, planned: _Planned) -> None:
     """A release that the budgets do not cover is refused before its first question."""
-    cost, delta = _charged(desk, planned)
-    left, symbol = desk.books.left(desk.analyst), desk.books.registration.symbol
+    cost, delta = _charged(look, planned)
+    left, symbol = look.standing, dataset.registration.symbol
     for sign, requested, spent, affordable in (
-        (symbol, cost, left.spent, left.affordable),
-        ("δ", delta, left.spent_delta, left.remaining_delta),
+        (symbol, cost, left.total.spent, look.affordable),
+        ("δ", delta, left.delta.spent, left.remaining_delta),
     ):
         if requested > affordable:
             got = f"{stated(sign, requested)}, with {amount(spent)} spent and {amount(affordable)}"
             raise BudgetError(
                 "the budget does not cover this release; nothing was spent",
-                where=f"dataset {desk.dataset!r}",
+                where=f"dataset {dataset.name!r}",
                 got=f"{got} remaining",
                 hint=f"The largest affordable spend is {sign} = {at_most(affordable)}.",
                 symbol=sign,
@@ -303,35 +324,44 @@ class _Drawn:
     said: Sequence[str]
 
 
-def _one_by_one(desk: Desk, planned: _Planned, progress: Callable[[str], None]) -> dict[str, _Drawn]:
+def _one_by_one(
+    dataset: Dataset, account: Account, connect: Connect, planned: _Planned, progress: Callable[[str], None]
+) -> dict[str, _Drawn]:
     answers: dict[str, _Drawn] = {}
-    for entry, ask in zip(planned.entries, planned.asks, strict=True):
+    for entry, quote in zip(planned.entries, planned.quotes, strict=True):
         progress(f"answering {entry.name}, {len(answers) + 1} of {len(planned.entries)}")
-        found, question = desk.kept(ask), ask.question
-        answer = desk.answer(ask, found, found.content, entry.tidy)
-        said = desk.said(found)
+        with account.looking() as look:
+            found = answer_quote(account, look, connect, quote)
+        answer = answer_of(dataset, account, quote, found, found.content, entry.tidy)
+        said, question = said_now(dataset, account, found), quote.question
         answers[entry.name] = _Drawn(answer=answer, spent=question.cost, delta=question.delta, said=said)
     return answers
 
 
-def _together(desk: Desk, planned: _Planned, whole: Question) -> dict[str, _Drawn]:
-    # Every question was rehearsed with the release.
-    found = asking.kept(desk.books, whole, desk.analyst, lambda: None, partial(_draw_all, desk, planned))
-    price = stated(desk.books.registration.symbol, whole.cost, whole.delta)
+def _together(
+    dataset: Dataset, account: Account, connect: Connect, planned: _Planned, whole: Question
+) -> dict[str, _Drawn]:
+    batch = [quote.priced for quote in planned.quotes]
+    with account.looking() as look:
+        # Every question was rehearsed with the release.
+        found = answer_once(
+            account,
+            look,
+            whole,
+            lambda: None,
+            lambda: {"format": _BATCH, "answers": draw_answers(connect, batch)},
+        )
+    price = stated(dataset.registration.symbol, whole.cost, whole.delta)
     note = f"All releases of the plan were charged as one, {price}; what is spent here is this one's share."
     answers = {}
-    for entry, ask, content in zip(planned.entries, planned.asks, found.content["answers"], strict=True):
-        share = ask.priced.spend / whole.cost
+    for entry, quote, content in zip(planned.entries, planned.quotes, found.content["answers"], strict=True):
+        share = quote.priced.spend / whole.cost
         part = replace(found, charged=share * found.charged, charged_delta=share * found.charged_delta)
-        answer = desk.answer(ask, part, content, entry.tidy, (note,))
-        said = desk.said(part)
+        answer = answer_of(dataset, account, quote, part, content, entry.tidy, (note,))
+        said = said_now(dataset, account, part)
         answers[entry.name] = _Drawn(answer=answer, spent=share * whole.cost, delta=share * whole.delta, said=said)
         found = replace(found, first=False)
     return answers
-
-
-def _draw_all(desk: Desk, planned: _Planned) -> dict[str, Any]:
-    return {"format": _BATCH, "answers": asking.drawn(desk.engine, [ask.priced for ask in planned.asks])}
 
 
 @contextmanager

@@ -11,15 +11,20 @@ from typing import Self
 from quincunx.errors import ParameterError, QuincunxError
 from quincunx.numbers import positive_integer
 from quincunx.release import batch
+from quincunx.release.account import Account
 from quincunx.release.answer import Answer
-from quincunx.release.desk import Desk
+from quincunx.release.answering import Engine, answer_quote
+from quincunx.release.dataset import declared
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
 from quincunx.release.opening import arguments, blamed
 from quincunx.release.plan_file import ReleaseEntry, read_plan
 from quincunx.release.pricing import Budgeted
+from quincunx.release.quote import Price, cost, explained, quoted
+from quincunx.release.reveal import answer_of, lasting_notes, reveal_facts
 from quincunx.release.tidy import check_tidy, read_tidy
 from quincunx.spec import Specification
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.engines.duckdb import DuckDB
 from quincunx.table.source import Table
 
 
@@ -35,7 +40,7 @@ class Session:
     are registered as the scope of the guarantee, which protects nothing that follows from them.
     """
 
-    __slots__ = ("_desk", "_releases")
+    __slots__ = ("_account", "_dataset", "_engine", "_releases")
 
     def __init__(
         self,
@@ -52,19 +57,19 @@ class Session:
         analyst: str | None = None,
         invariants: Mapping[str, str] | Iterable[object] = (),
     ) -> None:
-        self._desk = Desk(
+        self._dataset = declared(
             dataset=dataset,
             version=version,
-            ledger=ledger,
             tables=tables,
             unit=unit,
             standard=standard,
             intensity=intensity,
             budgets=budgets,
             confidence=confidence,
-            analyst=analyst,
             invariants=invariants,
         )
+        self._account = Account(path=ledger, registration=self._dataset.registration, analyst=analyst)
+        self._engine: Engine | None = None
         self._releases: tuple[ReleaseEntry, ...] = ()
 
     @classmethod
@@ -87,35 +92,40 @@ class Session:
 
     def close(self) -> None:
         """Close the ledger and the engine. A ledger in memory is forgotten."""
-        self._desk.close()
+        self._account.close()
+        if self._engine is not None:
+            self._engine.close()
 
     def __repr__(self) -> str:
-        return f"<Session: {self.dataset}, version {self._desk.version}, {self.specification.stated[0][1]}>"
+        return f"<Session: {self.dataset}, version {self._dataset.version}, {self.specification.stated[0][1]}>"
 
     @property
     def dataset(self) -> str:
         """The name that owns the budget."""
-        return self._desk.dataset
+        return self._dataset.name
 
     @property
     def specification(self) -> Specification:
         """The guarantee: five blocks, the intensity being the total."""
-        return self._desk.books.registration.specification
+        return self._dataset.registration.specification
 
     @property
     def remaining(self) -> Fraction:
         """The largest spend that every budget in the way admits: the dataset's, the plan's, the analyst's if named."""
-        return self._desk.books.left(self._desk.analyst).affordable
+        with self._account.looking() as look:
+            return look.affordable
 
     @property
     def spent(self) -> Fraction:
         """What everyone has spent on the dataset so far."""
-        return self._desk.books.left(self._desk.analyst).spent
+        with self._account.looking() as look:
+            return look.standing.total.spent
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said about the tables and the ledger."""
-        return self._desk.notes
+        with self._account.looking() as look:
+            return lasting_notes(self._dataset, self._account, look.standing)
 
     def sql(
         self,
@@ -132,15 +142,16 @@ class Session:
         also where they are public: then noise is Laplace or Gaussian, and δ is charged if it lowers the error. tidy:
         "non-negative", "integer".
         """
-        desk, wanted = self._desk, read_tidy(tidy)
-        ask = desk.ask(text, spend=spend, delta=delta, within=within)
-        check_tidy(ask.program, wanted)
-        found = desk.kept(ask)
-        return desk.answer(ask, found, found.content, wanted)
+        wanted = read_tidy(tidy)
+        with self._account.looking() as look:
+            quote = quoted(self._dataset, look, text, Price(spend=spend, delta=delta, within=within))
+            check_tidy(quote.program, wanted)
+            found = answer_quote(self._account, look, self._connect, quote)
+        return answer_of(self._dataset, self._account, quote, found, found.content, wanted)
 
     def invariants(self) -> dict[str, Answer]:
         """Every invariant by its name, exactly, at cost 0. It is read from the data once, and then from the ledger."""
-        return self._desk.facts()
+        return reveal_facts(self._dataset, self._account, self._connect)
 
     def explain(
         self,
@@ -155,18 +166,22 @@ class Session:
 
         group_size: the number of rows for which the errors of means are worked out.
         """
-        desk, size = self._desk, positive_integer(group_size, "group_size")
+        size, given = positive_integer(group_size, "group_size"), self._dataset
         if spend is None and within is None:
-            return desk.explanation(text, desk.program(text), None, None, size)
-        ask = desk.ask(text, spend=spend, delta=delta, within=within)
-        return desk.explanation(text, ask.program, ask.priced, desk.cost(ask.priced, ask.question), size)
+            program = given.program(text)
+            return explained(given, text, program, self._connect().sql(program))
+        with self._account.looking() as look:
+            quote = quoted(given, look, text, Price(spend=spend, delta=delta, within=within))
+            price = cost(given, look, quote.priced, quote.question)
+        return explained(given, text, quote.program, self._connect().sql(quote.program), quote.priced, price, size)
 
     def cost(
         self, text: str, *, spend: object = None, delta: object = None, within: Mapping[str, object] | None = None
     ) -> Cost:
         """What the question would cost, and whether the budgets cover it. Free."""
-        ask = self._desk.ask(text, spend=spend, delta=delta, within=within)
-        return self._desk.cost(ask.priced, ask.question)
+        with self._account.looking() as look:
+            quote = quoted(self._dataset, look, text, Price(spend=spend, delta=delta, within=within))
+            return cost(self._dataset, look, quote.priced, quote.question)
 
     def error(
         self,
@@ -178,19 +193,27 @@ class Session:
         group_size: object = GROUP_SIZE,
     ) -> tuple[OutputError, ...]:
         """How far each output would be off. Free."""
-        ask = self._desk.ask(text, spend=spend, delta=delta, within=within)
-        return output_errors(ask.priced, self._desk.confidence, positive_integer(group_size, "group_size"))
+        with self._account.looking() as look:
+            quote = quoted(self._dataset, look, text, Price(spend=spend, delta=delta, within=within))
+        return output_errors(quote.priced, self._dataset.confidence, positive_integer(group_size, "group_size"))
 
     def check(self) -> batch.Check:
         """What can be wrong before the first row is read: every release of the plan, its costs, the budgets. Free."""
-        return batch.check(self._desk, self._releases)
+        return batch.check(self._dataset, self._account, self._connect, self._releases)
 
     def release(self, out: str | Path, *, progress: Callable[[str], None] | None = None) -> batch.Release:
         """Answer every [[release]] of the plan and write them to the folder `out`. `check` is its dry run.
 
         progress: called with the name of each stage of the work, which depends on the plan alone.
         """
-        if not self._releases and not self._desk.invariants:
+        if not self._releases and not self._dataset.invariants:
             hint = "Write [[release]] entries in a plan file and open it with Session.open."
             raise ParameterError("there is no release", where="release", hint=hint)
-        return batch.release(self._desk, self._releases, Path(out), progress or (lambda _: None))
+        told = progress or (lambda _: None)
+        return batch.release(self._dataset, self._account, self._connect, self._releases, Path(out), told)
+
+    def _connect(self) -> Engine:
+        """The engine, connected when it is first needed."""
+        if self._engine is None:
+            self._engine = DuckDB(self._dataset.tables, self._dataset.schema)
+        return self._engine

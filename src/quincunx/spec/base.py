@@ -115,6 +115,12 @@ class Standard(ABC):
     def latex(self, intensity: Exact) -> str:
         """The guarantee as an inequality in LaTeX; P and P' are the laws at neighbouring datasets, S any event."""
 
+    @property
+    def parameter_text(self) -> str:
+        """The standard's own parameters, to be printed after its intensity: ", δ = 1e-6"."""
+        found = ((symbol, getattr(self, name, None)) for name, symbol in (("delta", "δ"), ("alpha", "α")))
+        return "".join(f", {symbol} = {amount(value)}" for symbol, value in found if value)
+
     def _stated(self, intensity: Exact) -> str:
         return f"{_SYMBOLS.get(self.symbol, self.symbol)} = {latex_number(intensity)}"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, precision
+from quincunx.spec.blocks import Blocks
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.intensity import PerUniverse
@@ -24,7 +25,6 @@ from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
     from quincunx.spec.relation import Unit
-    from quincunx.spec.specification import Specification
     from quincunx.spec.standard import Standard
 
 Bound: TypeAlias = "tuple[Standard, Exact | Ball]"
@@ -50,7 +50,7 @@ class Comparison:
     reason: str
 
 
-def implication(ours: Specification, other: Specification) -> Implication:
+def implication(ours: Blocks, other: Blocks) -> Implication:
     """Does every mechanism that satisfies `ours` satisfy `other`?"""
     if not ours.domain.covers(other.domain):
         return _no("the domain of the one is not known to contain the domain of the other")
@@ -62,7 +62,7 @@ def implication(ours: Specification, other: Specification) -> Implication:
     return _by_rules(ours, other)
 
 
-def comparison(ours: Specification, other: Specification) -> Comparison:
+def comparison(ours: Blocks, other: Blocks) -> Comparison:
     """Both implications together."""
     forth, back = implication(ours, other), implication(other, ours)
     if forth.holds and back.holds:
@@ -82,7 +82,7 @@ def joined(domain: Domain, scope_is_everything: bool) -> bool:
     return scope_is_everything and not isinstance(domain, Finite)
 
 
-def longest_path(ours: Specification, unit: Unit) -> Fraction | None:
+def longest_path(ours: Blocks, unit: Unit) -> Fraction | None:
     """The largest distance, along steps of our unit inside one universe, between two datasets at distance 1 of `unit`.
 
     Finite domains. None where some pair is not joined.
@@ -140,10 +140,10 @@ def _allowed(standard: Standard, intensity: Exact) -> bool:
 
 
 def _follows(
-    ours: Specification,
+    ours: Blocks,
     intensity: Exact,
     steps: Fraction,
-    other: Specification,
+    other: Blocks,
     wanted: Exact,
     times: Fraction = Fraction(1),
 ) -> bool | None:
@@ -159,7 +159,7 @@ def _follows(
     return any(outcomes) if outcomes else None
 
 
-def _of_drawn(ours: Specification, other: Specification) -> Implication:
+def _of_drawn(ours: Blocks, other: Blocks) -> Implication:
     """All but a share of the drawn pairs follows from all of them, and from a smaller share of the same draws."""
     mine, theirs = ours.intensity, other.intensity
     if not isinstance(theirs, Drawn):
@@ -175,7 +175,7 @@ def _of_drawn(ours: Specification, other: Specification) -> Implication:
     return _no("the share that is excused or the intensity is larger here")
 
 
-def _by_pairs(ours: Specification, other: Specification) -> Implication:
+def _by_pairs(ours: Blocks, other: Blocks) -> Implication:
     """For a unit with a direction: each pair by itself, in one standard, since neither conversions nor paths are known
     to keep a direction."""
     if ours.standard != other.standard:
@@ -200,7 +200,7 @@ def _by_pairs(ours: Specification, other: Specification) -> Implication:
     return _yes("every change that the other protects is protected here in its direction, within its intensity")
 
 
-def _by_paths(ours: Specification, other: Specification) -> Implication:
+def _by_paths(ours: Blocks, other: Blocks) -> Implication:
     if ours.unit.directed:
         return _by_pairs(ours, other)
     mine = [(name, Paths(ours.unit, datasets, ours.domain)) for name, datasets in ours.scope.universes(ours.domain)]
@@ -231,7 +231,7 @@ def _by_paths(ours: Specification, other: Specification) -> Implication:
     return _yes(f"every pair of datasets that the other protects was found, {_steps(longest)}{_by(ours, other)}")
 
 
-def _directly(ours: Specification, x: Hashable, x_prime: Hashable) -> list[tuple[Fraction, Exact]]:
+def _directly(ours: Blocks, x: Hashable, x_prime: Hashable) -> list[tuple[Fraction, Exact]]:
     """The pair by itself, where intensities differ from pair to pair: a path has the largest of all."""
     if not isinstance(ours.intensity, Varying):
         return []
@@ -240,13 +240,13 @@ def _directly(ours: Specification, x: Hashable, x_prime: Hashable) -> list[tuple
     return [(distance, ours.at(x, x_prime, ""))] if isinstance(distance, Fraction) and inside else []
 
 
-def _along(ours: Specification, universe: str) -> Exact:
+def _along(ours: Blocks, universe: str) -> Exact:
     """An intensity that holds for every step inside a universe."""
     value = ours.intensity
     return dict(value.values)[universe] if isinstance(value, PerUniverse) else ours.largest
 
 
-def _by_rules(ours: Specification, other: Specification) -> Implication:
+def _by_rules(ours: Blocks, other: Blocks) -> Implication:
     if not ours.scope.covers(other.scope):
         return _no("no rule puts the universes of the other inside the universes here")
     steps = ours.unit.steps_to(other.unit)
@@ -266,7 +266,7 @@ def _by_rules(ours: Specification, other: Specification) -> Implication:
     return _no(_no_rule(ours, other) if None in outcomes else _too_weak(Fraction(steps)))
 
 
-def _cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact]] | None:
+def _cases(ours: Blocks, other: Blocks) -> list[tuple[Exact, Exact]] | None:
     """The pairs (our intensity, wanted intensity) that together cover every universe of the other."""
     mine, wanted = ours.intensity, other.intensity
     if isinstance(mine, Varying) or isinstance(wanted, Varying):
@@ -286,7 +286,7 @@ def _cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact
     return [(largest(list(mine)), wanted)] if isinstance(ours.scope, Everything) else None
 
 
-def _varying_cases(ours: Specification, other: Specification) -> list[tuple[Exact, Exact]] | None:
+def _varying_cases(ours: Blocks, other: Blocks) -> list[tuple[Exact, Exact]] | None:
     """One number against each entry, or entry against entry of one unit; who has none has no guarantee.
 
     One change of another unit may concern several people here, whose numbers add up: then nothing is compared.
@@ -307,12 +307,12 @@ def _steps(steps: Fraction) -> str:
     return "one change of it is one change here" if steps == 1 else f"one change of it is at most {steps} changes here"
 
 
-def _by(ours: Specification, other: Specification) -> str:
+def _by(ours: Blocks, other: Blocks) -> str:
     same = ours.standard == other.standard
     return f", and {'' if same else 'after conversion of the standard '}its intensity is not exceeded"
 
 
-def _no_rule(ours: Specification, other: Specification) -> str:
+def _no_rule(ours: Blocks, other: Blocks) -> str:
     return f"no rule leads from the standard {ours.standard!r} to {other.standard!r} over the changes between the units"
 
 

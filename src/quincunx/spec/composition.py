@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeVar
 
 from quincunx.errors import PrivacyError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, Log, ball, precision
 from quincunx.numbers.text import stated
+from quincunx.spec.blocks import Blocks
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import at_most, rounded_up
 from quincunx.spec.scope import Everything, Scope
@@ -20,17 +21,15 @@ from quincunx.spec.standard import TV, ZCDP, Approximate, Standard, Tradeoff
 from quincunx.spec.tradeoff import product
 from quincunx.spec.varying import Varying
 
-if TYPE_CHECKING:
-    from quincunx.spec.specification import Specification
-
 _BITS: Final = 256
 _MOST_VERTICES: Final = 100_000
 # As in `Specification.by_universe`.
 EVERYWHERE: Final = "everywhere"
 Stated = tuple[Standard, Exact]
+Made = TypeVar("Made", bound=Blocks)
 
 
-def composed(one: Specification, two: Specification) -> Specification:
+def composed(one: Made, two: Blocks) -> Made:
     """What holds when both releases are published, the second perhaps chosen after the first."""
     if not (one.domain.covers(two.domain) and two.domain.covers(one.domain)):
         hint = "State both guarantees about the same datasets."
@@ -59,14 +58,14 @@ def composed(one: Specification, two: Specification) -> Specification:
     return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=intensity)
 
 
-def _check_ceiling(one: Specification, sums: list[Stated]) -> None:
+def _check_ceiling(one: Blocks, sums: list[Stated]) -> None:
     if one.unit.is_metric and any(isinstance(standard, TV) and value == 1 for standard, value in sums):
         # Total variation is never above 1, and a sum cut to 1 would be too small a slope for distances below 1.
         hint = "State the two guarantees apart, or in a standard whose sums have no ceiling."
         raise PrivacyError("the sum of the intensities reaches 1 for a metric", where="compose", got="TV", hint=hint)
 
 
-def _varying(one: Specification, two: Specification, scope: Scope) -> Specification:
+def _varying(one: Made, two: Blocks, scope: Scope) -> Made:
     """Numbers by person, by record or for drawn pairs: added name by name, in one standard for all of them."""
     first, second = one.intensity, two.intensity
     if isinstance(first, Drawn) or isinstance(second, Drawn):
@@ -93,7 +92,7 @@ def _varying(one: Specification, two: Specification, scope: Scope) -> Specificat
     raise PrivacyError("no rule adds these intensities", where="compose", got=type(second).__name__, hint=hint)
 
 
-def _drawn(one: Specification, two: Specification, scope: Scope) -> Specification:
+def _drawn(one: Made, two: Blocks, scope: Scope) -> Made:
     first, second = one.intensity, two.intensity
     if not isinstance(first, Drawn) or not isinstance(second, Drawn) or first.prior != second.prior:
         hint = "State both for pairs that one law of the data draws, or both for every pair."
@@ -109,7 +108,7 @@ def _drawn(one: Specification, two: Specification, scope: Scope) -> Specificatio
     return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=total)
 
 
-def within(spec: Specification, scope: Scope) -> Specification:
+def within(spec: Made, scope: Scope) -> Made:
     """The same guarantee stated in a scope whose universes lie inside this one's; any other scope is refused."""
     given: object = scope
     if not isinstance(given, Scope):
@@ -126,7 +125,7 @@ def within(spec: Specification, scope: Scope) -> Specification:
     return type(spec)(domain=spec.domain, scope=scope, unit=spec.unit, standard=spec.standard, intensity=intensity)
 
 
-def _inside(spec: Specification, scope: Scope) -> bool:
+def _inside(spec: Blocks, scope: Scope) -> bool:
     """Whether, on a finite world, every universe of `scope` is a part of one of the specification's."""
     if not (spec.scope.enumerable(spec.domain) and scope.enumerable(spec.domain)):
         return False
@@ -135,7 +134,7 @@ def _inside(spec: Specification, scope: Scope) -> bool:
     return all(any(each.issuperset(datasets) for each in larger) for _, datasets in scope.universes(spec.domain))
 
 
-def _refused(spec: Specification, scope: Scope) -> PrivacyError:
+def _refused(spec: Blocks, scope: Scope) -> PrivacyError:
     compared = spec.scope.misfit(scope) or "datasets that are not compared here"
     standard = spec.standard
     # Two laws without a common output: what the publication of a fact makes of two datasets that disagree on it.
@@ -152,7 +151,7 @@ def _refused(spec: Specification, scope: Scope) -> PrivacyError:
     return PrivacyError(what, where="within", got=kind_of(scope), hint=hint)
 
 
-def _intensities(spec: Specification) -> dict[str, Exact]:
+def _intensities(spec: Blocks) -> dict[str, Exact]:
     """Universe → intensity. Where universes can be listed, the largest for all; elsewhere their names are kept: each
     says of which datasets its number speaks, and goes on doing so in a scope that compares fewer of them."""
     listed = isinstance(spec.scope, Everything) or spec.scope.enumerable(spec.domain)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from quincunx.errors import SpecificationError
-from quincunx.numbers import Exact, probability
+from quincunx.errors import SpecificationError, kind_of
+from quincunx.numbers import Exact, number, probability
 from quincunx.numbers.text import amount
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
@@ -31,12 +31,10 @@ class Drawn:
     share: Fraction
 
     def __init__(self, *, value: object, prior: Mapping[Any, object], share: object) -> None:
-        from quincunx.spec.intensity import number
-
         given: object = prior
         if not isinstance(given, Mapping):
             hint = "Write dataset → probability."
-            raise SpecificationError("expected a prior", where="Drawn", got=type(given).__name__, hint=hint)
+            raise SpecificationError("expected a prior", where="Drawn", got=kind_of(given), hint=hint)
         weights = {label.check(x, "prior"): probability(w, "prior") for x, w in prior.items()}
         total = sum(weights.values(), Fraction(0))
         if total != 1:

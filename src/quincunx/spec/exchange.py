@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeVar
 
 from quincunx.errors import InputError, SpecificationError, kind_of
 from quincunx.spec import domain, intensity, scope, standard, unit
+from quincunx.spec.blocks import Blocks
 
-if TYPE_CHECKING:
-    from quincunx.spec.specification import Specification
+Built = TypeVar("Built", bound=Blocks)
 
 VERSION: Final = "quincunx/specification/1"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -42,7 +42,7 @@ def _schema_text() -> str:
     return Path(__file__).with_name("specification.schema.json").read_text(encoding="utf-8")
 
 
-def to_dict(spec: Specification) -> dict[str, object]:
+def to_dict(spec: Blocks) -> dict[str, object]:
     """The specification as what JSON is made of: dicts, lists, texts and whole numbers."""
     return {
         "version": VERSION,
@@ -54,12 +54,12 @@ def to_dict(spec: Specification) -> dict[str, object]:
     }
 
 
-def to_json(spec: Specification) -> str:
+def to_json(spec: Blocks) -> str:
     """The specification as JSON text."""
     return json.dumps(to_dict(spec), ensure_ascii=False, indent=2)
 
 
-def from_json(text: str, build: Callable[..., Specification]) -> Specification:
+def from_json(text: str, build: Callable[..., Built]) -> Built:
     """`build(domain=…, …)` of the five blocks. Whatever does not fit the schema is refused, with its place."""
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)

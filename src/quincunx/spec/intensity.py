@@ -6,20 +6,17 @@ A number is a typed decimal or fraction (`0.1` is 1/10), or `numbers.Log(3)` for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from quincunx.errors import SpecificationError, kind_of
-from quincunx.numbers import Exact, Log, rational
+from quincunx.numbers import Exact, number
 from quincunx.spec import label
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.varying import PerPerson, PerRecord, Varying
 
 __all__ = ["Drawn", "PerPerson", "PerRecord", "PerUniverse", "number"]
-
-_LOG: Final = re.compile(r"ln\(([^()]*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +55,6 @@ class PerUniverse:
 
 
 Intensity: TypeAlias = Exact | PerUniverse | Varying | Drawn
-
-
-def number(value: object, where: str = "intensity") -> Exact:
-    """An exact number from what a person types: a decimal, a fraction, a Log, or the text of one."""
-    if isinstance(value, Log):
-        return value
-    if isinstance(value, str) and (match := _LOG.fullmatch(value.strip())):
-        return Log(match[1])
-    return rational(value, where)
 
 
 def read(value: object) -> Intensity:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Exact
+from quincunx.numbers import Exact, number
 from quincunx.numbers.text import amount
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
@@ -92,8 +92,6 @@ def smallest(values: list[Exact]) -> Exact:
 
 
 def _read(values: Values, where: str) -> tuple[tuple[Hashable, Exact], ...]:
-    from quincunx.spec.intensity import number
-
     items = list(values.items() if isinstance(values, Mapping) else values)
     names = [label.check(name, where) for name, _ in items]
     if not items or len(set(names)) < len(names):

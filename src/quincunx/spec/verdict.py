@@ -15,6 +15,7 @@ from quincunx.errors import SpecificationError
 from quincunx.numbers import Ball, Exact, ball, float_above, float_below, precision
 from quincunx.numbers.text import amount, near
 from quincunx.spec import sieve
+from quincunx.spec.blocks import Blocks
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import at_most, largest, scaled
@@ -22,7 +23,6 @@ from quincunx.spec.relation import Pair
 from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
-    from quincunx.spec.specification import Specification
     from quincunx.spec.standard import Least
 
 Number = Fraction | Ball
@@ -119,7 +119,7 @@ class _Pair:
         return False if at_most(self.least.lower, intensity, self.distance) is False else None
 
 
-def judge(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
+def judge(spec: Blocks, mechanism: FiniteMechanism) -> Verdict:
     """Does the mechanism satisfy the specification at its stated intensity, in every universe?"""
     if isinstance(spec.intensity, Drawn):
         return drawn_verdict(spec, mechanism, spec.intensity, judged=True)
@@ -134,7 +134,7 @@ def judge(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
     return _verdict(status, found, _worst(broken or found), mechanism)
 
 
-def tightest(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
+def tightest(spec: Blocks, mechanism: FiniteMechanism) -> Verdict:
     """The smallest intensity at which the other four blocks hold; the status is "fails" if no finite one does."""
     if isinstance(spec.intensity, Drawn):
         return drawn_verdict(spec, mechanism, spec.intensity, judged=False)
@@ -146,7 +146,7 @@ def tightest(spec: Specification, mechanism: FiniteMechanism) -> Verdict:
     return _verdict(status, found, worst, mechanism)
 
 
-def _pairs(spec: Specification, mechanism: FiniteMechanism) -> Iterator[_Pair]:
+def _pairs(spec: Blocks, mechanism: FiniteMechanism) -> Iterator[_Pair]:
     """The pairs of each universe that could be the worst of those with one intensity; those left out are certainly
     below one that is kept."""
     domain = finite(spec.domain, "holds")
@@ -179,7 +179,7 @@ def _pairs(spec: Specification, mechanism: FiniteMechanism) -> Iterator[_Pair]:
             yield from (made(i) for i in kept)
 
 
-def _alike(spec: Specification, universe: str, pairs: Sequence[Pair]) -> list[list[Pair]]:
+def _alike(spec: Blocks, universe: str, pairs: Sequence[Pair]) -> list[list[Pair]]:
     """The pairs by their stated intensity: only among equals is the worst enough."""
     if not isinstance(spec.intensity, Varying):
         return [list(pairs)]
@@ -189,7 +189,7 @@ def _alike(spec: Specification, universe: str, pairs: Sequence[Pair]) -> list[li
     return list(groups.values())
 
 
-def drawn_verdict(spec: Specification, mechanism: FiniteMechanism, stated: Drawn, *, judged: bool) -> Verdict:
+def drawn_verdict(spec: Blocks, mechanism: FiniteMechanism, stated: Drawn, *, judged: bool) -> Verdict:
     """For all but a share of the drawn pairs: the mass of those that break the bound, or the quantile of all."""
     domain = finite(spec.domain, "holds")
     laws, weights = _laws(domain, mechanism), stated.pairs()

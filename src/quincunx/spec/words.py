@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from quincunx.numbers.text import amount, stated
+from quincunx.numbers import stated
+from quincunx.spec.blocks import Blocks
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.varying import Varying
 from quincunx.spec.wording import latex_number, tex
 
-if TYPE_CHECKING:
-    from quincunx.spec.specification import Specification
-    from quincunx.spec.standard import Standard
 
-
-def parameters(standard: Standard) -> str:
-    """The standard's own parameters, to be printed after its intensity: ", δ = 1/1000000"."""
-    found = ((symbol, getattr(standard, name, None)) for name, symbol in (("delta", "δ"), ("alpha", "α")))
-    return "".join(f", {symbol} = {amount(value)}" for symbol, value in found if value)
-
-
-def describe(spec: Specification) -> str:
+def describe(spec: Blocks) -> str:
     """The specification in plain text, for readers without mathematics."""
     return "\n\n".join(
         (
@@ -34,7 +23,7 @@ def describe(spec: Specification) -> str:
     )
 
 
-def _standard(spec: Specification) -> str:
+def _standard(spec: Blocks) -> str:
     numbers = spec.numbers
     one_way = (
         " The bound has one direction: it limits how much likelier an event is with the first of two datasets than "
@@ -46,12 +35,12 @@ def _standard(spec: Specification) -> str:
     return f"With the largest of the intensities below, {spec.standard.words(spec.largest)}{end}"
 
 
-def _intensity(spec: Specification) -> str:
+def _intensity(spec: Blocks) -> str:
     end = "A smaller number protects more. Further releases about the same people add to it."
     if not spec.varies:
         return f"{spec.stated[0][1]}. {end}"
     if isinstance(spec.intensity, Drawn):
-        number = stated(spec.standard.symbol, spec.intensity.value) + parameters(spec.standard)
+        number = stated(spec.standard.symbol, spec.intensity.value) + spec.standard.parameter_text
         return f"{spec.intensity.words(number)} {end}"
     if isinstance(spec.intensity, Varying):
         numbers = "; ".join(f"{number} for {name}" for name, number in spec.stated)
@@ -64,7 +53,7 @@ def _intensity(spec: Specification) -> str:
     return f"One bound for each group of datasets that are compared: {rows}.{elsewhere} {end}"
 
 
-def _summary(spec: Specification) -> str:
+def _summary(spec: Blocks) -> str:
     bound = f"on {spec.standard.symbol}" if spec.varies else spec.stated[0][1]
     unpromised = [
         "promise that nothing can be learned about a person from what is true of people in general",
@@ -79,7 +68,7 @@ def _summary(spec: Specification) -> str:
     )
 
 
-def latex(spec: Specification) -> str:
+def latex(spec: Blocks) -> str:
     """The specification as one LaTeX formula (amsmath), with P the law of the output at x and P' at x'."""
     if not spec.varies:
         inequality = spec.standard.latex(spec.largest)

@@ -20,10 +20,10 @@ from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Law
 from quincunx.taxonomy.definition import Definition
 from quincunx.taxonomy.quantification import Predicate
-from quincunx.taxonomy.reading import build, nearest
+from quincunx.taxonomy.reading import nearest
 from quincunx.taxonomy.relations.language import Setting, language
 from quincunx.taxonomy.value import INFINITE, ZERO, Value, above
-from quincunx.taxonomy.world import World
+from quincunx.taxonomy.world import World, build
 
 
 def processed(world: World, kernel: Mapping[str, Mapping[str, Fraction]]) -> World:
@@ -154,7 +154,7 @@ def _read(key: str, data: Mapping[str, Any]) -> Counterexample:
         kind=kind,
         definition=definition,
         settings=numbers,
-        worlds=tuple(build({**shared, "laws": laws}, {}) for laws in data["laws"]),
+        worlds=tuple(build({**shared, "laws": laws}) for laws in data["laws"]),
         words=data["words"],
         symbol=data.get("symbol", ""),
         predicate=data.get("predicate", ""),

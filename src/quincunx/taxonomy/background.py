@@ -14,8 +14,9 @@ from quincunx.numbers import probability
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.case import Case, Law, mixture, times
 from quincunx.taxonomy.choice import Choice
+from quincunx.taxonomy.dataset import Kernel
 from quincunx.taxonomy.neighbourhood import Distributions, Neighbourhood, said
-from quincunx.taxonomy.world import Kernel, World
+from quincunx.taxonomy.world import World
 
 
 class Background(Choice):

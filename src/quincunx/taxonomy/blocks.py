@@ -16,12 +16,12 @@ from quincunx.taxonomy import quantification as q
 from quincunx.taxonomy import random_inputs as drawn
 from quincunx.taxonomy import relativisation as r
 from quincunx.taxonomy import variation as v
+from quincunx.taxonomy.chosen import Chosen
 from quincunx.taxonomy.computation import Unlimited
-from quincunx.taxonomy.definition import Definition
 from quincunx.taxonomy.world import World
 
 
-def specification(definition: Definition, world: World, intensity: object) -> Specification:
+def specification(definition: Chosen, world: World, intensity: object) -> Specification:
     """Domain: the world's datasets. Unit: the pairs of the neighbourhood. Standard: the quantification."""
     reasons = [
         (not isinstance(definition.computation, Unlimited), "a limited attacker"),
@@ -48,7 +48,7 @@ def specification(definition: Definition, world: World, intensity: object) -> Sp
     )
 
 
-def _pairs(definition: Definition, world: World, measure: Standard) -> unit.Unit:
+def _pairs(definition: Chosen, world: World, measure: Standard) -> unit.Unit:
     """The pairs of the neighbourhood by the names of the datasets: with their direction and distance, where it has
     them."""
     found = {(x, y): d for x, y, _, d in definition.neighbourhood.pairs(world)}
@@ -61,7 +61,7 @@ def _pairs(definition: Definition, world: World, measure: Standard) -> unit.Unit
     return unit.Neighbours(found)
 
 
-def _by_records(definition: Definition, world: World, measure: Standard, intensity: object) -> Specification:
+def _by_records(definition: Chosen, world: World, measure: Standard, intensity: object) -> Specification:
     """Numbers by person, by record or for drawn pairs speak of records: datasets are the vectors themselves."""
     near = {(world.datasets[x], world.datasets[y]) for x, y, _, _ in definition.neighbourhood.pairs(world)}
     one_way = any((y, x) not in near for x, y in near)
@@ -129,7 +129,7 @@ _UNITS: Final[dict[str, Callable[[Any], n.Neighbourhood]]] = {
 _VARIATIONS: Final = (v.Uniform, v.Proportional, v.Personalised, v.Tailored, drawn.Random)
 
 
-def definition(given: Specification) -> Definition:
+def choices(given: Specification) -> dict[str, Any]:
     """The choices that a specification's standard, unit and scope make; domain and intensity belong to the world."""
     measure, change = _STANDARDS.get(given.standard.kind), _UNITS.get(given.unit.kind)
     if measure is None or change is None:
@@ -154,12 +154,12 @@ def definition(given: Specification) -> Definition:
             )
         chosen = n.OneRecord()
     quantification = measure(given.standard)
-    return Definition(
-        quantification=quantification,
-        neighbourhood=chosen,
-        variation=_variation(given.intensity, chosen),
-        formalism=f.Testing() if isinstance(quantification, q.Gaussian) else f.Likelihoods(),
-    )
+    return {
+        "quantification": quantification,
+        "neighbourhood": chosen,
+        "variation": _variation(given.intensity, chosen),
+        "formalism": f.Testing() if isinstance(quantification, q.Gaussian) else f.Likelihoods(),
+    }
 
 
 def _variation(intensity: object, chosen: n.Neighbourhood) -> v.Variation:

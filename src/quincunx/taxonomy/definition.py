@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from quincunx.errors import PrivacyError, SpecificationError, kind_of
 from quincunx.numbers import Exact, Log, rational
-from quincunx.taxonomy import misfits
+from quincunx.spec import Specification
+from quincunx.taxonomy import blocks, misfits
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.background import Background, Full
 from quincunx.taxonomy.choice import Choice
@@ -20,12 +21,10 @@ from quincunx.taxonomy.formalism import APosteriori, Formalism, Likelihoods
 from quincunx.taxonomy.neighbourhood import FreeLunch, Neighbourhood, OneRecord, PrivateValue
 from quincunx.taxonomy.quantification import Approximate, Quantification, WorstCase
 from quincunx.taxonomy.random_inputs import Random
+from quincunx.taxonomy.reading import nearest
 from quincunx.taxonomy.relativisation import Absolute, Asked, Relativisation
 from quincunx.taxonomy.variation import Uniform, Variation, levels_hold
 from quincunx.taxonomy.world import World
-
-if TYPE_CHECKING:
-    from quincunx.spec import Specification
 
 DIMENSIONS: Final = {
     "quantification": Quantification,
@@ -77,8 +76,6 @@ class Definition:
         """Another definition with some choices replaced; refused with the reason where two do not fit."""
         unknown = next((name for name in choices if name not in DIMENSIONS), None)
         if unknown is not None:
-            from quincunx.taxonomy.reading import nearest
-
             raise SpecificationError("unknown dimension", where="with_", got=unknown, hint=nearest(unknown, DIMENSIONS))
         return dataclasses.replace(self, **choices)  # type: ignore[arg-type]
 
@@ -190,16 +187,12 @@ class Definition:
 
     def specification(self, world: World, intensity: object) -> Specification:
         """The same as five blocks, where it can be stated in them."""
-        from quincunx.taxonomy.blocks import specification
-
-        return specification(self, world, intensity)
+        return blocks.specification(self, world, intensity)
 
     @classmethod
     def of(cls, specification: Specification) -> Definition:
         """The definition that a specification's unit and standard choose."""
-        from quincunx.taxonomy.blocks import definition
-
-        return definition(specification)
+        return cls(**blocks.choices(specification))
 
 
 def _below(points: Any, answer: Answer) -> bool:

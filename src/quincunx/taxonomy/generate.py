@@ -9,8 +9,7 @@ from itertools import pairwise, product
 from typing import Final
 
 from quincunx.numbers import positive_integer, probability
-from quincunx.taxonomy.reading import build
-from quincunx.taxonomy.world import World
+from quincunx.taxonomy.world import World, build
 
 # About the last digit of a float: ties that only exact arithmetic can tell apart.
 _HAIR: Final = Fraction(1, 10**16)
@@ -37,7 +36,7 @@ def over(
         "laws": {name_of(each): dict(law(each)) for each in rows},
         **parts,
     }
-    return build(data, {})
+    return build(data)
 
 
 def randomized_response(truth: object, people: int = 1, *, absent: bool = False, **parts: object) -> World:
@@ -121,7 +120,7 @@ def random_world(
     names = list(world.datasets)
     parts = _parts(dice, world, names, letters, zeros)
     rows: dict[str, object] = {x: dict(zip(world.outputs, row, strict=True)) for x, row in world.laws.items()}
-    return build({"datasets": {x: list(r) for x, r in world.datasets.items()}, "laws": rows, **parts}, {})
+    return build({"datasets": {x: list(r) for x, r in world.datasets.items()}, "laws": rows, **parts})
 
 
 def _parts(dice: random.Random, world: World, names: list[str], letters: list[str], zeros: bool) -> dict[str, object]:

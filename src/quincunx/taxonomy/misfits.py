@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from quincunx.taxonomy import adversary as a
 from quincunx.taxonomy import background as b
@@ -13,10 +13,8 @@ from quincunx.taxonomy import quantification as q
 from quincunx.taxonomy import random_inputs as drawn
 from quincunx.taxonomy import relativisation as r
 from quincunx.taxonomy import variation as v
+from quincunx.taxonomy.chosen import Chosen
 from quincunx.taxonomy.semantic import Semantic
-
-if TYPE_CHECKING:
-    from quincunx.taxonomy.definition import Definition
 
 _RANDOM: Final = (drawn.Random, drawn.Average, drawn.OtherRecord)
 _BY_DATASET: Final = (v.Tailored, v.InputDiscriminative, v.Outlier)
@@ -24,17 +22,17 @@ _BELIEFS: Final = (f.APosteriori, f.Membership, f.Adversarial)
 _ONE_RECORD: Final = (n.OneRecord, n.Bounded, n.Unbounded)
 
 
-def _beliefs(d: Definition) -> bool:
+def _beliefs(d: Chosen) -> bool:
     return isinstance(d.formalism, _BELIEFS) and not isinstance(d.background, b.Noiseless)
 
 
-def _other_facts(d: Definition) -> bool:
+def _other_facts(d: Chosen) -> bool:
     allowed = (n.OneRecord, n.Bounded, n.FreeLunch) if isinstance(d.formalism, f.APosteriori) else (n.OneRecord,)
     coupled = isinstance(d.relativisation, r.CoupledWorlds)
     return isinstance(d.formalism, _BELIEFS) and not coupled and not isinstance(d.neighbourhood, allowed)
 
 
-def _quantified_beliefs(d: Definition) -> bool:
+def _quantified_beliefs(d: Chosen) -> bool:
     if isinstance(d.formalism, f.Adversarial):
         return not isinstance(d.quantification, q.WorstCase | q.Approximate)
     coupled = isinstance(d.relativisation, r.CoupledWorlds) and isinstance(d.quantification, q.Approximate)
@@ -45,73 +43,73 @@ def _quantified_beliefs(d: Definition) -> bool:
     )
 
 
-def _simulated_measure(d: Definition) -> bool:
+def _simulated_measure(d: Chosen) -> bool:
     if not d.relativisation.simulates or isinstance(d.formalism, f.APosteriori):
         return False
     allowed = (q.WorstCase, q.Approximate) if isinstance(d.relativisation, r.Typical) else (q.WorstCase,)
     return not isinstance(d.quantification, allowed)
 
 
-def _simulated_variation(d: Definition) -> bool:
+def _simulated_variation(d: Chosen) -> bool:
     allowed = (v.Uniform, drawn.Random) if isinstance(d.relativisation, r.Typical) else (v.Uniform,)
     return d.relativisation.simulates and not isinstance(d.variation, allowed)
 
 
-def _simulated_background(d: Definition) -> bool:
+def _simulated_background(d: Chosen) -> bool:
     if isinstance(d.relativisation, r.CoupledWorlds):
         return not isinstance(d.background, b.Noiseless)
     return d.relativisation.simulates and not isinstance(d.background, b.Full)
 
 
-def _predicates(d: Definition) -> bool:
+def _predicates(d: Chosen) -> bool:
     return isinstance(d.neighbourhood, n.Secrets) and not isinstance(d.background, b.Noiseless | b.PartialKnowledge)
 
 
-def _without_secrets(d: Definition) -> bool:
+def _without_secrets(d: Chosen) -> bool:
     none = type(d.neighbourhood).secrets is n.Neighbourhood.secrets
     other = isinstance(d.neighbourhood, n.Distributions | n.PrivateValue)
     return d.background.uncertain and not d.formalism.posterior and none and not other
 
 
-def _causal(d: Definition) -> bool:
+def _causal(d: Chosen) -> bool:
     return isinstance(d.background, b.Causal) and isinstance(d.neighbourhood, n.FreeLunch | n.Listed | n.Secrets)
 
 
-def _drawn_pairs(d: Definition) -> bool:
+def _drawn_pairs(d: Chosen) -> bool:
     allowed = (*_ONE_RECORD, n.FreeLunch) if isinstance(d.variation, drawn.Random) else _ONE_RECORD
     return isinstance(d.variation, _RANDOM) and not isinstance(d.neighbourhood, allowed)
 
 
-def _other_record(d: Definition) -> bool:
+def _other_record(d: Chosen) -> bool:
     return isinstance(d.variation, drawn.OtherRecord) and not isinstance(
         d.quantification, q.Approximate | q.Probabilistic
     )
 
 
-def _distances(d: Definition) -> bool:
+def _distances(d: Chosen) -> bool:
     chosen = d.neighbourhood
     far = isinstance(chosen, n.Metric) or (isinstance(chosen, n.Distributions) and chosen.metric)
     return isinstance(d.variation, v.Proportional) != far
 
 
-def _mixtures(d: Definition) -> bool:
+def _mixtures(d: Chosen) -> bool:
     mixed = d.background.uncertain or isinstance(d.neighbourhood, a._Adversary)
     return isinstance(d.variation, _BY_DATASET) and mixed
 
 
-def _leaks(d: Definition) -> bool:
+def _leaks(d: Chosen) -> bool:
     mixed = not isinstance(d.background, b.Full) or isinstance(d.neighbourhood, a._Adversary)
     other = isinstance(d.variation, _RANDOM) or d.formalism.posterior
     return isinstance(d.relativisation, r.BoundedLeakage) and (mixed or other)
 
 
-def _projected(d: Definition) -> bool:
+def _projected(d: Chosen) -> bool:
     whole = isinstance(d.variation, _RANDOM) or isinstance(d.formalism, f.Federated | Semantic)
     return isinstance(d.relativisation, r.Subspace) and whole
 
 
 # (does it apply?, what is wrong, what to do)
-_RULES: Final[list[tuple[Callable[[Definition], bool], str, str]]] = [
+_RULES: Final[list[tuple[Callable[[Chosen], bool], str, str]]] = [
     (_beliefs, "beliefs before and after need a prior", "Choose background=Noiseless()."),
     (_other_facts, "these beliefs are about one record", "Keep the default, or FreeLunch with APosteriori."),
     (_quantified_beliefs, "these beliefs are bounded for every output", "Keep quantification=WorstCase()."),
@@ -275,6 +273,6 @@ _RULES: Final[list[tuple[Callable[[Definition], bool], str, str]]] = [
 ]
 
 
-def reason(definition: Definition) -> tuple[str, str] | None:
+def reason(definition: Chosen) -> tuple[str, str] | None:
     """What is wrong with a combination, and what to do; None where the choices fit."""
     return next(((what, hint) for applies, what, hint in _RULES if applies(definition)), None)

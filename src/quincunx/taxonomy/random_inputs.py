@@ -14,10 +14,11 @@ from quincunx.spec.measure import Found
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Case, Law, measured, times
+from quincunx.taxonomy.dataset import Record
 from quincunx.taxonomy.quantification import Approximate, Probabilistic, Quantification, labels_of
 from quincunx.taxonomy.value import INFINITE, ZERO, Value, above, sorted_values
 from quincunx.taxonomy.variation import Variation
-from quincunx.taxonomy.world import Record, World
+from quincunx.taxonomy.world import World
 
 
 def redrawn(world: World, weights: Mapping[str, Fraction]) -> Iterator[tuple[str, str, int, Fraction]]:

@@ -15,7 +15,7 @@ from quincunx.finite.exchange import read_csv
 from quincunx.numbers import rational
 from quincunx.taxonomy import places
 from quincunx.taxonomy.case import Law
-from quincunx.taxonomy.world import Coupling, Dataset, Kernel, Record, World
+from quincunx.taxonomy.dataset import Coupling, Dataset, Kernel, Record
 
 MOST_ENTRIES: Final = 500_000
 
@@ -27,8 +27,8 @@ def schema() -> Mapping[str, Any]:
     return data
 
 
-def read(path: Path) -> World:
-    """The world in a file, by its ending: .csv, or JSON."""
+def read(path: Path) -> dict[str, Any]:
+    """The parts of the world in a file, by its ending: .csv, or JSON."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -37,7 +37,7 @@ def read(path: Path) -> World:
         raise WorldError("cannot read the file", where=str(path)[:80], got=got, hint=hint) from None
     if path.suffix.lower() == ".csv":
         try:
-            return build({"laws": read_csv(text if "\n" in text else text + "\n")}, {})
+            return parts({"laws": read_csv(text if "\n" in text else text + "\n")}, {})
         except WorldError:
             raise
         except InputError as error:
@@ -45,12 +45,12 @@ def read(path: Path) -> World:
     return parse(text)
 
 
-def parse(text: str) -> World:
-    """The world in a JSON text."""
+def parse(text: str) -> dict[str, Any]:
+    """The parts of the world in a JSON text."""
     data, lines = places.read(text.removeprefix("\ufeff"))
     if not isinstance(data, dict):
         raise WorldError("a world file is one JSON object", where="the file", got=kind_of(data))
-    return build(data, lines)
+    return parts(data, lines)
 
 
 class Place:
@@ -165,29 +165,29 @@ def _present(place: Place) -> Record:
     return found
 
 
-def build(data: Mapping[str, object], lines: dict[places.Path, int]) -> World:
-    """The world that parsed JSON describes."""
+def parts(data: Mapping[str, object], lines: dict[places.Path, int]) -> dict[str, Any]:
+    """The parts of the world that parsed JSON describes, by the names of World's fields."""
     root = Place(data, (), lines)
-    parts = dict(root.members())
+    given = dict(root.members())
     known = list(schema()["properties"])
-    for name, place in parts.items():
+    for name, place in given.items():
         if name not in known:
             raise place.error("unknown part of a world", repr(name), nearest(name, known))
-    if "laws" not in parts:
+    if "laws" not in given:
         raise root.error("a world needs laws", "none", 'Add "laws": {dataset: {output: probability}}.')
-    rows = {name: place.law() for name, place in parts["laws"].members()}
+    rows = {name: place.law() for name, place in given["laws"].members()}
     outputs = tuple(dict.fromkeys(o for row in rows.values() for o in row))
     if len(rows) * len(outputs) > MOST_ENTRIES:
-        raise parts["laws"].error("too many entries to enumerate", f"more than {MOST_ENTRIES:,}")
+        raise given["laws"].error("too many entries to enumerate", f"more than {MOST_ENTRIES:,}")
     laws: dict[str, Law] = {x: tuple(row.get(o, Fraction(0)) for o in outputs) for x, row in rows.items()}
-    datasets = _datasets(parts, laws)
+    datasets = _datasets(given, laws)
     people = len(next(iter(datasets.values())))
     found: dict[str, object] = {
-        name: _PARTS[name](parts[name], datasets, outputs, people) for name in _PARTS if name in parts
+        name: _PARTS[name](given[name], datasets, outputs, people) for name in _PARTS if name in given
     }
-    if "pairs_of_priors" in parts:
-        found["pairs_of_priors"] = _pairs_of_priors(parts["pairs_of_priors"], parts)
-    return World(datasets=datasets, outputs=outputs, laws=laws, **found)  # type: ignore[arg-type]
+    if "pairs_of_priors" in given:
+        found["pairs_of_priors"] = _pairs_of_priors(given["pairs_of_priors"], given)
+    return {"datasets": datasets, "outputs": outputs, "laws": laws, **found}
 
 
 def _datasets(parts: Mapping[str, Place], laws: Mapping[str, Law]) -> dict[str, Dataset]:

@@ -14,9 +14,10 @@ from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Case, Law, mixture
 from quincunx.taxonomy.choice import Choice
+from quincunx.taxonomy.dataset import Coupling, Kernel
 from quincunx.taxonomy.simulated import Comparison, inferred, simulated
 from quincunx.taxonomy.value import INFINITE, ZERO, Value, above, joined
-from quincunx.taxonomy.world import Coupling, Kernel, World
+from quincunx.taxonomy.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,10 @@ from quincunx.spec.curve import whole
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Law, mixture
+from quincunx.taxonomy.dataset import Coupling
 from quincunx.taxonomy.simulate import Bound, Found, Simulator, least_factor, never
 from quincunx.taxonomy.value import INFINITE, Value
-from quincunx.taxonomy.world import Coupling, World
+from quincunx.taxonomy.world import World
 
 _ZERO = Fraction(0)
 MOST_ENTRIES: Final = 2_000

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeAlias
 
 from quincunx.errors import WorldError
 from quincunx.finite import Mechanism
 from quincunx.taxonomy.case import Law
-
-# one record: a text, or a tuple of attributes; None where nobody is
-Record: TypeAlias = str | tuple[str, ...]
-Dataset: TypeAlias = tuple[Record | None, ...]
-Kernel: TypeAlias = Mapping[str, Mapping[str, Fraction]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coupling:
-    """A pair (agg, priv): what a simulator may see of a dataset, and what must stay hidden."""
-
-    aggregate: Kernel
-    private: Mapping[str, str]
+from quincunx.taxonomy.dataset import Coupling, Dataset, Kernel, Record
+from quincunx.taxonomy.reading import parse, parts, read
+from quincunx.taxonomy.writing import write
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,26 +99,23 @@ class World:
     def of(cls, mechanism: Mechanism) -> World:
         """Every input is one person's record, and every record may be replaced by every other."""
         rows = {str(x): {str(o): p for o, p in row.items()} for x, row in mechanism.table().items()}
-        from quincunx.taxonomy.reading import build
-
-        return build({"laws": rows}, {})
+        return build({"laws": rows})
 
     @classmethod
     def from_json(cls, text: str) -> World:
         """From the text of a world file."""
-        from quincunx.taxonomy.reading import parse
-
-        return parse(text)
+        return cls(**parse(text))
 
     @classmethod
     def read(cls, path: str | Path) -> World:
         """From a file: CSV with input, output, probability, or JSON."""
-        from quincunx.taxonomy.reading import read
-
-        return read(Path(path))
+        return cls(**read(Path(path)))
 
     def to_json(self) -> str:
         """The text of a world file."""
-        from quincunx.taxonomy.writing import write
+        return write({each.name: getattr(self, each.name) for each in fields(self) if each.init})
 
-        return write(self)
+
+def build(data: Mapping[str, object]) -> World:
+    """The world that parsed JSON describes."""
+    return World(**parts(data, {}))

@@ -8,17 +8,17 @@ from fractions import Fraction
 from typing import Any, Final
 
 from quincunx.taxonomy.case import Law
-from quincunx.taxonomy.world import Dataset, Record, World
+from quincunx.taxonomy.dataset import Dataset, Record
 
 
-def write(world: World) -> str:
-    """JSON that `World.from_json` reads back."""
+def write(parts: Mapping[str, Any]) -> str:
+    """JSON that `World.from_json` reads back, from the fields of a world."""
     data: dict[str, object] = {
-        "datasets": {name: _dataset(records) for name, records in world.datasets.items()},
-        "laws": {name: _law(law, world.outputs) for name, law in world.laws.items()},
+        "datasets": {name: _dataset(records) for name, records in parts["datasets"].items()},
+        "laws": {name: _law(law, parts["outputs"]) for name, law in parts["laws"].items()},
     }
     for part, shape in _SHAPES.items():
-        value = getattr(world, part)
+        value = parts[part]
         if value is not None:
             data[part] = shape(value)
     return json.dumps(data, ensure_ascii=False, indent=1)

@@ -26,7 +26,6 @@ from quincunx.numbers.text import stated
 from quincunx.spec import Specification
 from quincunx.spec import intensity as intensities
 from quincunx.spec.standard import KL, TV, ZCDP, Approximate, GaussianDP, Pure, Renyi, Standard
-from quincunx.spec.words import parameters
 
 _PRECISION: Final = 256
 _WHERE: Final = "claim"
@@ -155,7 +154,7 @@ class StandardClaim(Claim):
     @property
     def text(self) -> str:
         """The claim with its symbols."""
-        return stated(self.standard.symbol, self.intensity) + parameters(self.standard)
+        return stated(self.standard.symbol, self.intensity) + self.standard.parameter_text
 
     @property
     def parameter(self) -> str:

@@ -6,17 +6,45 @@ Records are numbered, so that the two worlds can be laid side by side: a number 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from quincunx.audit.parts import without_parts
 from quincunx.audit.spaces.literal import literal
-
-if TYPE_CHECKING:
-    from quincunx.audit.spaces.records import Records
+from quincunx.audit.spaces.values import Values
+from quincunx.spec.unit import AddRemove, Replace
 
 Tagged: TypeAlias = tuple[int, Any]
 World: TypeAlias = tuple[Tagged, ...]
 Pair: TypeAlias = tuple[World, World]
+
+
+class Records(Protocol):
+    """What is asked of a space of records."""
+
+    @property
+    def values(self) -> Values:
+        """What one record may be."""
+        ...
+
+    @property
+    def unit(self) -> AddRemove | Replace:
+        """Whom the records belong to, and how neighbours differ."""
+        ...
+
+    @property
+    def least(self) -> int:
+        """The smallest number of people."""
+        ...
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the place of a record has a meaning."""
+        ...
+
+    def people(self, world: World) -> int:
+        """How many units of protection there are."""
+        ...
+
 
 # Above so many records only whole heaps of equal ones are made simpler.
 _SINGLE: Final = 40

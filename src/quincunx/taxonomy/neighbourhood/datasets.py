@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, cast
 
 from quincunx.numbers import positive
+from quincunx.taxonomy.dataset import Record
 from quincunx.taxonomy.neighbourhood.records import OneRecord, Unbounded
 from quincunx.taxonomy.neighbourhood.relation import (
     ONE,
@@ -17,7 +18,7 @@ from quincunx.taxonomy.neighbourhood.relation import (
     by_difference,
     differences,
 )
-from quincunx.taxonomy.world import Record, World
+from quincunx.taxonomy.world import World
 
 
 @dataclass(frozen=True, slots=True)

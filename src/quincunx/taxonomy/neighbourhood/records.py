@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
+from quincunx.taxonomy.dataset import Record
 from quincunx.taxonomy.neighbourhood.relation import (
     Neighbourhood,
     Pair,
@@ -14,7 +15,7 @@ from quincunx.taxonomy.neighbourhood.relation import (
     differing,
     record_secrets,
 )
-from quincunx.taxonomy.world import Record, World
+from quincunx.taxonomy.world import World
 
 
 class _OneRecord(Neighbourhood):

@@ -11,7 +11,8 @@ from typing import ClassVar, TypeAlias
 from quincunx.errors import SpecificationError
 from quincunx.taxonomy.case import Case, Law
 from quincunx.taxonomy.choice import Choice
-from quincunx.taxonomy.world import Record, World
+from quincunx.taxonomy.dataset import Record
+from quincunx.taxonomy.world import World
 
 # two datasets, the position in which they differ (None: several), how far apart they count as
 Pair: TypeAlias = tuple[str, str, int | None, Fraction]

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from quincunx.numbers import Ball, Exact, Log, float_above
 from quincunx.spec.implication import scaled
-from quincunx.taxonomy.reading import build
 from quincunx.taxonomy.relations.language import Setting, language
 from quincunx.taxonomy.value import Value
-from quincunx.taxonomy.world import World
+from quincunx.taxonomy.world import World, build
 
 _MAPS: Final[Mapping[str, Callable[[Exact], Exact | Ball]]] = {"ε": lambda x: x, "2ε": lambda x: scaled(x, 2)}
 
@@ -71,7 +70,7 @@ def _read(key: str, data: Mapping[str, Any]) -> Refutation:
         target_settings=settings("target_settings"),
         claim=data["claim"],
         right=data["right"],
-        world=build(data["world"], {}),
+        world=build(data["world"]),
     )
 
 

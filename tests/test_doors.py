@@ -1,0 +1,74 @@
+"""How rooms import each other: no module that stands on itself, and other rooms through their doors.
+
+A door is a room's `__init__`: its `__all__` is what users see, and what it imports besides is there for other rooms.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent / "src"
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(ROOT.rglob("*.py"))
+}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+# Hidden cycles that are left, and why: an answer draws itself, and what draws it is typed by it.
+CYCLES = [["quincunx.release.answer", "quincunx.release.show"]]
+
+
+def imported(tree: ast.Module) -> Iterator[ast.ImportFrom]:
+    """Every import of the library from itself: at the top, for types alone, and inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "quincunx":
+            yield node
+
+
+def edges(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
+    """For each module those on which it stands, whenever they are imported."""
+    found: dict[str, set[str]] = {name: set() for name in trees}
+    for name, tree in trees.items():
+        for node in imported(tree):
+            for each in node.names:
+                target = f"{node.module}.{each.name}"
+                while target and target not in trees:
+                    target = target.rpartition(".")[0]
+                if target != name:
+                    found[name].add(target)
+    return found
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The groups of modules of which each stands on all the others."""
+    reached = {name: _reached(graph, name) for name in graph}
+    groups = {frozenset({name, *(each for each in reached[name] if name in reached[each])}) for name in graph}
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    left = [start]
+    while left:
+        for each in graph.get(left.pop(), ()):
+            if each not in found:
+                found.add(each)
+                left.append(each)
+    return found
+
+
+def test_no_module_stands_on_itself() -> None:
+    assert cycles(edges(TREES)) == CYCLES
+
+
+def test_cycles_are_seen_where_they_hide() -> None:
+    hidden = {
+        "quincunx.a": "from quincunx.b import x",
+        "quincunx.b": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from quincunx.c import y",
+        "quincunx.c": "def f():\n    from quincunx import a",
+        "quincunx.d": "from quincunx.a import x",
+    }
+    trees = {name: ast.parse(text) for name, text in hidden.items()}
+    assert cycles(edges(trees)) == [["quincunx.a", "quincunx.b", "quincunx.c"]]
