@@ -13,9 +13,10 @@ from quincunx.table.aggregates.people import People
 from quincunx.table.aggregates.sum import Sum
 from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, lattice_of
 from quincunx.table.aggregates.total import decimals, exact_decimal
+from quincunx.table.aggregates.variance import Variance
 
 # A call is of the first that reads it.
-AGGREGATES: Final[tuple[type[Aggregate], ...]] = (Count, Sum, Mean, People)
+AGGREGATES: Final[tuple[type[Aggregate], ...]] = (Count, Sum, Mean, People, Variance)
 # What the parser makes of their calls.
 NODES: Final[tuple[type[exp.Expr], ...]] = tuple({node: None for each in AGGREGATES for node in each.nodes})
 
