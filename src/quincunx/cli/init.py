@@ -16,7 +16,7 @@ from quincunx.numbers import positive, positive_integer
 from quincunx.numbers.text import exact_text
 
 if TYPE_CHECKING:
-    from quincunx.sample.proposal import Answers, Asked
+    from quincunx.sample import Answers, Asked
 
 T = TypeVar("T")
 
@@ -37,8 +37,7 @@ def init(
     metadata, those of a CSV file are proposed by the columns' names, and no row is read. On a terminal it asks for what
     only you can say; elsewhere the plan has blanks for it.
     """
-    from quincunx.sample import write_sample
-    from quincunx.sample.files import blank, plan_for
+    from quincunx.sample import blank, plan_for, write_sample
 
     asked: Asked | None = None
     if data is None:
@@ -72,7 +71,7 @@ def on_terminal() -> bool:
 
 def _ask(asked: Asked) -> Answers:
     """The three things that every plan needs; Enter leaves a blank."""
-    from quincunx.sample.proposal import Answers
+    from quincunx.sample import Answers
 
     def column(text: str) -> str:
         if text and text not in asked.columns:
