@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from quincunx.errors import QueryError
 from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.engine import Held
 from quincunx.table.engines.scan import read
 from quincunx.table.engines.statement import Source, owners
 from quincunx.table.measure import Program, columns_read
 from quincunx.table.plan import Filter, Scan
 from quincunx.table.schema import Schema
 
-if TYPE_CHECKING:
-    from quincunx.table.source import Table
 
-
-def bound(d: Dialect, program: Program, tables: Mapping[str, Table], schema: Schema, where: str) -> tuple[Source, str]:
+def bound(d: Dialect, program: Program, tables: Mapping[str, Held], schema: Schema, where: str) -> tuple[Source, str]:
     """The source of a program, and the name of its table; `tables` by names in lower case. Reads nothing."""
     rows = program.query.rows
     scan = rows.source if isinstance(rows, Filter) else rows
