@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import quincunx.errors as errors
-from quincunx.data import frames
+from quincunx.data import frames, origin
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan

@@ -16,7 +16,7 @@ from quincunx.data.names import distinct_names
 from quincunx.data.notation import COMMA, SEPARATORS, Notation, other_separator
 from quincunx.data.origin import Found, Origin, described
 from quincunx.data.sql import call, option, text
-from quincunx.data.storage import NAME, marked_text
+from quincunx.data.storage import marked_text
 from quincunx.errors import DataError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Csv(Origin):
         # DuckDB 2.0 moves a TRY_CAST into the reader as a CAST, which drops or refuses the line; a materialised
         # relation stands between.
         apart = exp.select("*").from_("lines").with_("lines", as_=exp.select("*").from_(read), materialized=True)
-        return apart.subquery(NAME)
+        return apart.subquery(self.name)
 
 
 def find(path: Path, notation: Notation) -> Found:

@@ -15,7 +15,7 @@ from quincunx.data.connection import metadata
 from quincunx.data.folder import Files, literal
 from quincunx.data.origin import Found, Origin, described, visible
 from quincunx.data.sql import binary, call, cast, choose, column, option, text
-from quincunx.data.storage import MILLISECONDS, NAME, RAW_TEXT, unchecked
+from quincunx.data.storage import MILLISECONDS, RAW_TEXT, unchecked
 from quincunx.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class Parquet(Origin):
     @contextmanager
     def reading(self, cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[exp.Expression]:
         relation = self._relation(names, shown=False)
-        if isinstance(relation, exp.Table) and relation.name == NAME:
-            cursor.register(NAME, _through_arrow(self.files, names, dict(self.fields)))
+        if isinstance(relation, exp.Table) and relation.name == self.name:
+            cursor.register(self.name, _through_arrow(self.files, names, dict(self.fields)))
         yield relation
 
     def _relation(self, names: Sequence[str], *, shown: bool) -> exp.Expression:
         storage = dict(self.fields)
         if any(storage[name] == MILLISECONDS for name in names):
-            return exp.to_table(NAME)
+            return exp.to_table(self.name)
         texts = [name for name in names if storage[name] == RAW_TEXT]
         if not texts and not self.files.keys:
             return _read(self.files, "strict", shown=shown)
@@ -64,7 +64,7 @@ class Parquet(Origin):
         for other in second:
             # Rows side by side, in the order of the files: no filter and no thread may come between the two.
             select = select.join(exp.Join(this=other, method="POSITIONAL"))
-        return select.subquery(NAME)
+        return select.subquery(self.name)
 
     def _value(self, name: str, texts: Sequence[str], *, shown: bool) -> exp.Expression:
         if name in self.files.keys:

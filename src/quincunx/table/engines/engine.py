@@ -62,6 +62,10 @@ class Binding(Protocol):
         """Whether it must be read exactly once in a question, because a second reading may differ."""
         ...
 
+    def named(self, name: str) -> Binding:
+        """The same rows under another name while they are read: a program may read a table twice."""
+        ...
+
     def needed(self, names: Sequence[str]) -> list[str]:
         """The fields of these names, compared without case; where there are none, one that is cheap to read."""
         ...
