@@ -23,7 +23,7 @@ from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
 from tests.table.test_opening import reachable
-from tests.table.test_origin import PIECES, decoded, packed
+from tests.data.test_origin import PIECES, decoded, packed
 
 CANARY = "canary-5e1c"
 

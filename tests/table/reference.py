@@ -143,8 +143,8 @@ def truncated(numerator: int, denominator: int) -> int:
 def run(program: Program, schema: Schema, rows: list[Row]) -> tuple[dict[Key, list[int]], dict[Key, int] | None]:
     """Measures by key, and votes by key where keys are unknown."""
     query = program.query
-    (scanned,) = query.rows.tables.values()
-    table = schema.table(scanned.name)
+    (only,) = query.rows.tables.values()
+    table = schema.table(only.name)
     kept: list[tuple[Key, Key, Row]] = []
     for number, raw in enumerate(rows):
         row, who = scanned(raw, table), owner(scanned(raw, table, clip=False), schema, number)  # type: ignore[arg-type]
