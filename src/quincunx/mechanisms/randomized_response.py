@@ -14,15 +14,24 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.finite.mechanism import guard
+from quincunx.finite import guard
 from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import responding, responding_within
 from quincunx.mechanisms.goal import Guarantee, goal
 from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.trial import SLOW, STRENGTHS, Trial, one_at_a_time
-from quincunx.numbers import Log, ball, float_above, float_below, float_near, positive_integer, precision, probability
-from quincunx.numbers.text import near
+from quincunx.numbers import (
+    Log,
+    ball,
+    float_above,
+    float_below,
+    float_near,
+    near,
+    positive_integer,
+    precision,
+    probability,
+)
 
 # Every option has an estimate of its own; beyond this a table of them is not what is wanted.
 _MOST_OPTIONS: Final = 2**20

@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from quincunx.errors import ParameterError, SpecificationError, kind_of
-from quincunx.numbers import Ball, Exact, ball, precision, rational
-from quincunx.numbers.text import amount
+from quincunx.numbers import Ball, Exact, amount, ball, precision, rational
 from quincunx.spec import tradeoff
 from quincunx.spec.base import Factor, Standard, WithDelta
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
@@ -36,7 +35,7 @@ from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likeli
 from quincunx.spec.normalised import NormalisedRenyi
 from quincunx.spec.power import CapacityBounded, PowerDivergence
 from quincunx.spec.tails import Probabilistic, RangeBounded, Relaxed
-from quincunx.spec.wording import latex_number, rounded_up, times
+from quincunx.spec.wording import decimal_above, latex_number, times
 
 __all__ = [
     "KL",
@@ -115,7 +114,7 @@ class Approximate(Factor, WithDelta):
             grown = ball(self.delta) * steps
             if not grown < 1:
                 return None
-            delta = rounded_up(grown) if self.delta else Fraction(0)
+            delta = decimal_above(grown) if self.delta else Fraction(0)
         return (Approximate(delta), scaled(intensity, k)) if delta < 1 else None
 
     def words(self, intensity: Exact) -> str:
