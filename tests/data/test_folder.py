@@ -22,8 +22,8 @@ from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
-from tests.table.test_opening import reachable
 from tests.data.test_origin import PIECES, decoded, packed
+from tests.table.test_opening import reachable
 
 CANARY = "canary-5e1c"
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from quincunx.data import Found, Notation, Origin, cast, connect, frame_name, origin_of
-from quincunx.errors import QueryError, RefusalError, UnavailableError
+from quincunx.errors import DataError, RefusalError, UnavailableError
 from quincunx.table.engines.binding import bound, scanned
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.duckdb.stand_in import Stage
@@ -39,7 +39,9 @@ class DuckDB:
     def __init__(self, tables: Mapping[str, Held], schema: Schema, *, threads: int | None = None) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
         self._schema = schema
-        origins = [table.origin for table in tables.values() if isinstance(table.origin, Origin)]
+        # Public rows elsewhere are read by their own engine, while planning.
+        near = [table for table in tables.values() if not table.public or isinstance(table.origin, Origin)]
+        origins = [_local(table.origin) for table in near]
         self._paths = [path for origin in origins for path in origin.paths]
         self._folders = [folder for origin in origins for folder in origin.folders]
         self._threads = threads
@@ -201,7 +203,7 @@ class DuckDB:
 
 def _local(origin: Binding) -> Origin:
     if not isinstance(origin, Origin):
-        raise QueryError("the engine runs planned questions on its own tables", where="duckdb")
+        raise DataError("the rows are not on this machine", where="duckdb", got=origin.kind)
     return origin
 
 
