@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from quincunx.errors import DataError, SpecificationError, UnavailableError
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table import files, frames
 from quincunx.table.declaration import (
     Declaration,

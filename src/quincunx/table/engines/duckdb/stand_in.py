@@ -14,7 +14,7 @@ from typing import Any, Final
 import duckdb
 from sqlglot import exp
 
-from quincunx.numbers.text import near
+from quincunx.numbers import near
 from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.piece import DIALECT
 from quincunx.table.schema import Schema, TableSchema
