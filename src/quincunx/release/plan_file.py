@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from quincunx.data import check_local
 from quincunx.errors import kind_of
 from quincunx.numbers import Exact, delta_parameter, non_negative, number, positive, probability
 from quincunx.release.invariants import read_invariants
@@ -20,7 +21,6 @@ from quincunx.release.toml import Node, read_toml
 from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
 from quincunx.table import ENGINES
 from quincunx.table.declaration import FIELDS
-from quincunx.table.files import check_local
 
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")
