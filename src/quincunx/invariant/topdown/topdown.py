@@ -77,7 +77,8 @@ class TopDown:
     the release spends; intensity: what the dataset may spend in all (rho, where left out). unit: Replace. key is the
     unit's; counts: a column of counts instead. invariants: (level, query) pairs. bounds: see `bounds.Bound`. facts:
     further published facts, name → text, that belong to the scope; columns: further columns of the domain, for several
-    releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or "level". spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
+    releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or "level".
+    spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
     "households" (with their key, household) under a unit of one person. confidence: of the intervals. outputs: names
     of files, by what they hold. universe: where a release has several tables, the name of this one, with which the
     names of its facts begin. Every argument is checked before anything is spent.
