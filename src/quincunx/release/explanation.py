@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Final
 
-from quincunx.numbers.text import above, exact_text, near, percent, stated
+from quincunx.numbers import above, exact_text, near, percent, stated
 from quincunx.release.pricing import Priced
 from quincunx.release.words import measure_words, selection_words, sharing_words
 from quincunx.table.aggregates import Part
