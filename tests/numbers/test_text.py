@@ -141,7 +141,7 @@ TYPED = {
     "mechanisms/permute_and_flip.py: epsilon",
     "mechanisms/randomized_response.py: epsilon",
     "numbers/text.py: text",
-    "spec/base.py: latex_number(intensity)",
+    "spec/standard_base.py: latex_number(intensity)",
     "taxonomy/relations/convert.py: value",
 }
 
