@@ -23,7 +23,7 @@ from quincunx.invariant.swapping.swap import draw
 from quincunx.invariant.topdown import TopDown
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers
-from quincunx.numbers import positive, positive_integer
+from quincunx.numbers import Number, positive, positive_integer
 from quincunx.numbers.text import above, stated
 from quincunx.spec.unit import Replace
 
@@ -90,9 +90,9 @@ def compare(
     place: str,
     rest: str,
     match: Sequence[str],
-    rates: Sequence[object] = RATES,
-    rhos: Sequence[object] = RHOS,
-    runs: object = RUNS,
+    rates: Sequence[Number] = RATES,
+    rhos: Sequence[Number] = RHOS,
+    runs: Number = RUNS,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Swap `place` among records that agree on `match`, and measure `rest` by `place` with TopDown, `runs` times each.

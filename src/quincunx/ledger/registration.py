@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from quincunx.errors import (
     ParameterError,
@@ -22,12 +22,14 @@ from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
 from quincunx.loss.filter import Filter
-from quincunx.numbers import non_negative, positive
+from quincunx.numbers import Number, non_negative, positive
 from quincunx.numbers.text import at_least, stated
 from quincunx.spec import Specification
 from quincunx.spec.intensity import number
 from quincunx.spec.standard import Additive
 
+# {"plan": limit, "analysts": {name: limit}, "smallest_spend": amount}, each optional.
+Budgets: TypeAlias = Mapping[str, Number | Mapping[str, Number] | None]
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}
 # The last specification and its four blocks as text: one place, so that both are read and written at once.
 _LAST: Final[list[tuple[Specification | None, str]]] = [(None, "")]
@@ -60,9 +62,7 @@ class Registration:
     delta: Fraction = field(init=False, compare=False)
     guarantee: str = field(init=False, compare=False)
 
-    def __init__(
-        self, *, dataset: str, specification: Specification, budgets: Mapping[str, object] | None = None
-    ) -> None:
+    def __init__(self, *, dataset: str, specification: Specification, budgets: Budgets | None = None) -> None:
         given: object = specification
         if not isinstance(given, Specification):
             raise SpecificationError("expected a Specification", where="register", got=kind_of(given))
@@ -87,7 +87,7 @@ class Registration:
         return f"Registration({given})"
 
     @property
-    def budgets(self) -> dict[str, object]:
+    def budgets(self) -> Budgets:
         """The smaller budgets as `register` takes them."""
         # What is left out has no text, so that registrations from before it existed stay what they were.
         smallest = {} if self.smallest_spend is None else {"smallest_spend": self.smallest_spend}

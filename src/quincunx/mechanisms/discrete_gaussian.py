@@ -20,7 +20,7 @@ from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
-from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, normal_tail, positive, precision
 from quincunx.numbers.text import near
 
 # Up to this σ² (in steps²) tails are exact sums; beyond, an upper bound within one step of them.
@@ -50,11 +50,11 @@ class DiscreteGaussian(Additive):
     def __init__(
         self,
         *,
-        sigma: object = None,
-        sigma2: object = None,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        sigma: Number | None = None,
+        sigma2: Number | None = None,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
         coordinates: int | None = None,
     ) -> None:
         object.__setattr__(self, "sigma2", square_of("sigma", sigma, sigma2))
@@ -72,15 +72,15 @@ class DiscreteGaussian(Additive):
     def calibrate(
         cls,
         *,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
         coordinates: int | None = None,
-        epsilon: object = None,
-        delta: object = None,
-        rho: object = None,
-        mu: object = None,
-        alpha: object = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        alpha: Number | None = None,
     ) -> DiscreteGaussian:
         """Noise whose certified loss meets one guarantee: see calibration.md for the five forms.
 
@@ -107,12 +107,12 @@ class DiscreteGaussian(Additive):
     def for_error(
         cls,
         *,
-        error: object,
-        beta: object,
-        size: object = 1,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        error: Number,
+        beta: Number,
+        size: Number = 1,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
         coordinates: int | None = None,
     ) -> DiscreteGaussian:
         """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""

@@ -16,7 +16,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.laplace import Laplace
-from quincunx.numbers import Ball, ball, float_near, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, positive, precision
 from quincunx.numbers.text import near
 
 
@@ -38,7 +38,7 @@ class DiscreteLaplace(Additive):
     )
     norm: ClassVar[int] = 1
 
-    def __init__(self, *, scale: object, sensitivity: object = 1, step: object = 1) -> None:
+    def __init__(self, *, scale: Number, sensitivity: Number = 1, step: Number = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "step", positive(step, "step"))
@@ -51,13 +51,13 @@ class DiscreteLaplace(Additive):
     def calibrate(
         cls,
         *,
-        sensitivity: object = 1,
-        step: object = 1,
-        epsilon: object = None,
-        delta: object = None,
-        rho: object = None,
-        mu: object = None,
-        alpha: object = None,
+        sensitivity: Number = 1,
+        step: Number = 1,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        alpha: Number | None = None,
     ) -> DiscreteLaplace:
         """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
         aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
@@ -69,7 +69,7 @@ class DiscreteLaplace(Additive):
 
     @classmethod
     def for_error(
-        cls, *, error: object, beta: object, size: object = 1, sensitivity: object = 1, step: object = 1
+        cls, *, error: Number, beta: Number, size: Number = 1, sensitivity: Number = 1, step: Number = 1
     ) -> DiscreteLaplace:
         """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
 

@@ -16,7 +16,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
-from quincunx.numbers import Ball, ball, float_near, normal_tail, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, normal_tail, positive, precision
 from quincunx.numbers.text import near
 
 
@@ -41,11 +41,11 @@ class Gaussian(Additive):
     def __init__(
         self,
         *,
-        sigma: object = None,
-        sigma2: object = None,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        sigma: Number | None = None,
+        sigma2: Number | None = None,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
     ) -> None:
         object.__setattr__(self, "sigma2", square_of("sigma", sigma, sigma2))
         object.__setattr__(self, "sensitivity2", square_of("sensitivity", sensitivity, sensitivity2, default=1))
@@ -55,14 +55,14 @@ class Gaussian(Additive):
     def calibrate(
         cls,
         *,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
-        epsilon: object = None,
-        delta: object = None,
-        rho: object = None,
-        mu: object = None,
-        alpha: object = None,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        alpha: Number | None = None,
     ) -> Gaussian:
         """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
 
@@ -81,12 +81,12 @@ class Gaussian(Additive):
     def for_error(
         cls,
         *,
-        error: object,
-        beta: object,
-        size: object = 1,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        error: Number,
+        beta: Number,
+        size: Number = 1,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
     ) -> Gaussian:
         """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
 

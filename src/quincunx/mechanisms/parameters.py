@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.loss import Loss, StatedLaw
-from quincunx.numbers import ball, float_above, precision, rational
+from quincunx.numbers import Number, ball, float_above, precision, rational
 
 
 def flag(value: object, name: str) -> bool:
@@ -18,7 +18,7 @@ def flag(value: object, name: str) -> bool:
     return value
 
 
-def risk(beta: object) -> Fraction:
+def risk(beta: Number) -> Fraction:
     """0 < beta < 1: the probability with which an error may be exceeded."""
     number = rational(beta, "beta")
     if not 0 < number < 1:

@@ -10,10 +10,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -22,7 +22,7 @@ from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.mechanism import Mechanism
 from quincunx.mechanisms.parameters import first, flag, risk, tuples
-from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision
+from quincunx.numbers import Ball, Number, ball, float_above, positive, positive_integer, precision
 
 _PRECISION: Final = 512
 _HINT: Final = "Scores count lattice steps: divide by the step and take the floor before the mechanism."
@@ -38,7 +38,7 @@ class Selection(Mechanism):
     step: Fraction
     accuracy: ClassVar[str] = "the chosen one of {count} candidates scores within {half} of the best"
 
-    def __init__(self, *, scale: object, sensitivity: object = 1, monotone: bool = False, step: object = 1) -> None:
+    def __init__(self, *, scale: Number, sensitivity: Number = 1, monotone: bool = False, step: Number = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "monotone", flag(monotone, "monotone"))
@@ -48,14 +48,14 @@ class Selection(Mechanism):
     def calibrate(
         cls,
         *,
-        sensitivity: object = 1,
+        sensitivity: Number = 1,
         monotone: bool = False,
-        step: object = 1,
-        epsilon: object = None,
-        delta: object = None,
-        rho: object = None,
-        mu: object = None,
-        alpha: object = None,
+        step: Number = 1,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        alpha: Number | None = None,
     ) -> Self:
         """The smallest scale whose certified loss meets one guarantee: see calibration.md for the five forms."""
         aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
@@ -65,12 +65,12 @@ class Selection(Mechanism):
     def for_error(
         cls,
         *,
-        error: object,
-        beta: object,
-        candidates: object,
-        sensitivity: object = 1,
+        error: Number,
+        beta: Number,
+        candidates: Number,
+        sensitivity: Number = 1,
         monotone: bool = False,
-        step: object = 1,
+        step: Number = 1,
     ) -> Self:
         """The largest scale whose `error(beta, candidates)` is at most `error`; its loss says what that costs."""
         if positive_integer(candidates, "candidates") == 1:
@@ -104,7 +104,13 @@ class Selection(Mechanism):
         # Scores that move apart move by twice the sensitivity relative to each other.
         return (1 if self.monotone else 2) * self.sensitivity / self.scale
 
-    def sample(self, scores: object) -> Any:
+    @overload
+    def sample(self, scores: Sequence[int]) -> int: ...
+
+    @overload
+    def sample(self, scores: ArrayLike) -> int | NDArray[np.int64]: ...
+
+    def sample(self, scores: ArrayLike) -> int | NDArray[np.int64]:
         """The place, from 0, of the chosen candidate. `scores` holds one integer for each, clamped to ±(2^62 − 1).
 
         A table of scores is one choice for each row, each with noise of its own, and gives an int64 array.
@@ -131,7 +137,7 @@ class Selection(Mechanism):
             raise DataError("expected a row of scores for each group", where=type(self).__name__, got=got)
         return np.asarray(self.sample(exact)) if len(exact) else np.zeros(0, dtype=np.int64)
 
-    def error(self, beta: object, candidates: object) -> float:
+    def error(self, beta: Number, candidates: Number) -> float:
         """The smallest a, a whole number of steps, such that for all scores of so many `candidates` the chosen one is
         within a of the best with probability at least 1 − beta.
 

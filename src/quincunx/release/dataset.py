@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Literal
 
 from quincunx.errors import ParameterError, SpecificationError, kind_of
-from quincunx.ledger import Registration
+from quincunx.ledger import Budgets, Registration
 from quincunx.ledger.canonical import name
-from quincunx.numbers import probability
+from quincunx.numbers import Log, Number, probability
 from quincunx.release import guarantee, neighbours
 from quincunx.release import invariants as facts
 from quincunx.release.identity import public_digest
@@ -72,10 +72,10 @@ def declared(
     tables: Mapping[str, Table],
     unit: AddRemove | Replace,
     standard: Budgeted,
-    intensity: object,
-    budgets: Mapping[str, object] | None,
-    confidence: object,
-    invariants: object,
+    intensity: Number | Log,
+    budgets: Budgets | None,
+    confidence: Number,
+    invariants: facts.InvariantTexts,
 ) -> Dataset:
     """The dataset of what was declared, checked as far as no private row is needed; arguments as in Session."""
     _check_blocks(unit, standard)

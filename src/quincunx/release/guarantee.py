@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quincunx.errors import SpecificationError
+from quincunx.numbers import Log, Number
 from quincunx.spec import Specification
 from quincunx.spec.domain import Tables
 from quincunx.spec.scope import Everything, Scope
@@ -11,7 +12,7 @@ from quincunx.table.schema import Schema, TableSchema
 
 
 def specification(
-    schema: Schema, standard: Pure | Approximate | ZCDP, intensity: object, scope: Scope | None = None
+    schema: Schema, standard: Pure | Approximate | ZCDP, intensity: Number | Log, scope: Scope | None = None
 ) -> Specification:
     """The guarantee for all private tables together, everywhere or in a narrower scope."""
     return Specification(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.errors import InputError
+from quincunx.numbers import Number
 from quincunx.sample.proposal import Asked, expected, owner
 from quincunx.sample.world import Columns, world
 from quincunx.table.delimited import observed
@@ -23,7 +24,7 @@ from quincunx.table.storage import MARKED_TEXT, type_of
 _SPECIAL: Final = {"visits": "* REPLACE (CAST(cost AS DECIMAL(9, 2)) AS cost)"}
 
 
-def write_sample(folder: str | Path, people: object = 12_000) -> list[Path]:
+def write_sample(folder: str | Path, people: Number = 12_000) -> list[Path]:
     """The sample in a new or empty folder: persons and visits as Parquet, regions as CSV, a plan and a README."""
     place = _empty(Path(folder))
     made = world(people)

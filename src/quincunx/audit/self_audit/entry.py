@@ -59,7 +59,7 @@ class Entry:
 class Sampling(Protocol):
     """A mechanism that answers an array of values at once, each by itself."""
 
-    def sample(self, values: object) -> Any:
+    def sample(self, values: NDArray[np.int64], /) -> Any:
         """The noisy values."""
         ...
 

@@ -21,7 +21,7 @@ from quincunx.audit.self_audit.replaying import replays
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.noise.testing import key_of, keyed
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 from quincunx.numbers.text import near
 
 # The probability, at most, that any true claim of the catalogue is refuted.
@@ -33,9 +33,9 @@ Task: TypeAlias = tuple[str, str, int, Fraction, str | None]
 
 def run(
     *,
-    samples: object = DEFAULT,
+    samples: Number = DEFAULT,
     only: str = "",
-    series: object = None,
+    series: Number | None = None,
     processes: int = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> SelfReport:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from quincunx.audit.spaces.space import Space
 from quincunx.errors import ParameterError
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 from quincunx.spec import domain
 from quincunx.spec.unit import AddRemove, Replace, of_people
 
@@ -39,7 +39,7 @@ class Histograms(Space[Counts]):
         cells: Iterable[Hashable] | int,
         *,
         unit: AddRemove | Replace,
-        most: object = 10**12,
+        most: Number = 10**12,
         sparse: bool = False,
         form: Callable[[dict[Any, int]], Any] = dict,
     ) -> None:
