@@ -108,7 +108,7 @@ def ours() -> dict[str, Task]:
         from unittest.mock import patch
 
         from quincunx.table import parquet
-        from quincunx.table.engines import scan
+        from quincunx.table.engines.duckdb import scan
 
         total = scan.arrived
         raw = patch.object(scan, "arrived", lambda s, k: (s, "VARCHAR") if k == scan.RAW_TEXT else total(s, k))

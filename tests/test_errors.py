@@ -107,7 +107,7 @@ def test_causes_are_words_and_hold_no_value() -> None:
 def test_what_was_given_is_its_kind_or_that_it_is_empty() -> None:
     given = ("", " \n", "x", None, 3, [], {})
     assert [errors.kind_of(each) for each in given] == [
-        "an empty text", "an empty text", "str", "nothing", "int", "list", "dict",
+        "an empty text", "an empty text", "a text", "nothing", "int", "a list", "a mapping",
     ]  # fmt: skip
 
 

@@ -106,11 +106,15 @@ _SPOKEN = {
 }
 
 
+# What plan files hold too, and so people who do not write Python.
+_KINDS = {type(None): "nothing", str: "a text", bool: "true or false", dict: "a mapping", list: "a list"}
+
+
 def kind_of(value: object) -> str:
-    """What was given, for `got`: its type, or that it is empty where only that can be wrong."""
+    """What was given, for `got`: what it is in words, or that it is empty where only that can be wrong."""
     if isinstance(value, str) and not value.strip():
         return "an empty text"
-    return "nothing" if value is None else type(value).__name__
+    return _KINDS.get(type(value), type(value).__name__)
 
 
 def _rebuild(kind: type[QuincunxError], what: str, where: str, got: str, hint: str) -> QuincunxError:

@@ -16,6 +16,7 @@ import pytest
 from quincunx.cli import progress
 from quincunx.release import Session
 from quincunx.sample import write_sample
+from tests.invariant.topdown.plans import write_plan
 
 
 class Terminal(io.StringIO):
@@ -102,12 +103,13 @@ def test_stages_of_a_release_depend_on_the_plan_alone(tmp_path: Path) -> None:
     assert told[0][-1] == "writing the tables"
 
 
-def test_on_a_terminal_a_command_shows_it_and_prints_after_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["check", "compare", "topdown"])
+def test_on_a_terminal_a_command_shows_it_and_prints_after_it(command: str, tmp_path: Path) -> None:
     """The real thing in a pseudo-terminal, with the two seconds taken away."""
-    write_sample(tmp_path / "sample", 300)
+    arguments, stages, last = COMMANDS[command](tmp_path)
     code = (
         "from quincunx.cli import main, progress; progress.AFTER = 0.0; progress._EVERY = 0.001; import sys; "
-        f"sys.argv = ['quincunx', 'check', {str(tmp_path / 'sample' / 'plan.toml')!r}]; main()"
+        f"sys.argv = {['quincunx', *arguments]!r}; main()"
     )
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
@@ -123,8 +125,28 @@ def test_on_a_terminal_a_command_shows_it_and_prints_after_it(tmp_path: Path) ->
             # Linux says so when the other side is closed.
             pass
         assert process.stdout is not None
-        assert b"No private row was read." in process.stdout.read()
+        assert last in process.stdout.read().decode()
     os.close(ours)
     text = seen.decode()
-    assert re.search(r"(opening the tables|planning every release) … \d+ s", text)
+    assert re.search(rf"({stages}) … \d+ s", text)
     assert shown(text) == ""
+
+
+def _check(folder: Path) -> tuple[list[str], str, str]:
+    write_sample(folder / "sample", 300)
+    plan = str(folder / "sample" / "plan.toml")
+    return ["check", plan], "opening the tables|planning every release", "No private row was read."
+
+
+def _compare(folder: Path) -> tuple[list[str], str, str]:
+    (folder / "rows.csv").write_text("county,tenure,persons\n" + "a,own,1\nb,rent,1\na,rent,2\nb,own,2\n" * 5)
+    wanted = ["--rates", "1/2", "--rhos", "1", "--runs", "2"]
+    return ["census", "compare", str(folder / "rows.csv"), *wanted], "swapping at 50 %|TopDown at ρ = 1", "median error"
+
+
+def _topdown(folder: Path) -> tuple[list[str], str, str]:
+    arguments = ["topdown", str(write_plan(folder, ledger="ledger.db")), "--out", str(folder / "out")]
+    return arguments, r"counting and measuring|block, \d+ of \d+|writing the files", "ledger head"
+
+
+COMMANDS = {"check": _check, "compare": _compare, "topdown": _topdown}

@@ -17,8 +17,7 @@ from quincunx.errors import HaltedError, RefusalError, UnavailableError
 from quincunx.ledger import Ledger
 from quincunx.release import Session
 from quincunx.release.pricing import Priced
-from quincunx.table.engines import stand_in
-from quincunx.table.engines.duckdb import DuckDB
+from quincunx.table.engines.duckdb import DuckDB, stand_in
 from quincunx.table.source import Table
 from quincunx.table.storage import engine_type
 from tests.release.world import PLAN, session, visits, write_plan
@@ -201,7 +200,7 @@ def test_what_fails_on_made_up_rows_is_refused_for_nothing(monkeypatch: pytest.M
 
     with session(ledger=tmp_path / "ledger.db") as asked:
         asked._engine = Unable(asked._dataset.tables, asked._dataset.schema)
-        monkeypatch.setattr("quincunx.table.engines.duckdb._fetched", unable)
+        monkeypatch.setattr("quincunx.table.engines.duckdb.engine._fetched", unable)
         for _ in range(2):
             with pytest.raises(RefusalError, match="failed on made-up rows; nothing was spent") as caught:
                 asked.sql(COUNT, spend=1)
@@ -264,13 +263,13 @@ def test_a_rehearsal_reads_no_private_row() -> None:
 def test_the_first_row_that_fails_can_be_among_the_made_up_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement that fails on some values and not on an empty table: TRY taken away from a conversion."""
 
-    def written(program: Any, source: Any) -> Any:
+    def written(program: Any, source: Any, dialect: Any) -> Any:
         from quincunx.table.engines.statement import statement as whole
 
-        found = whole(program, source)
+        found = whole(program, source, dialect)
         return type(found)(sql=found.sql.replace("TRY_CAST", "CAST"), parameters=found.parameters)
 
-    monkeypatch.setattr("quincunx.table.engines.duckdb.statement", written)
+    monkeypatch.setattr("quincunx.table.engines.duckdb.engine.statement", written)
     frame = visits().astype({"age": "string"})
     table = {"visits": Table(frame, limits={"rows": 9}, columns={"age": {"type": "integer", "bounds": (0, 110)}})}
     with session(tables=table) as asked:

@@ -16,7 +16,7 @@ from quincunx.release.column import Column
 from quincunx.release.pricing import Noisy
 from quincunx.release.publish import publish
 from quincunx.release.stored import Stored
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.measure import Program
 from tests.release.world import gaussian, session
 

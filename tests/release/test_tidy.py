@@ -13,7 +13,7 @@ import pytest
 from quincunx.errors import ParameterError
 from quincunx.release.publish import publish
 from quincunx.release.tidy import check_tidy, lower_bound, read_tidy
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.source import Table
 from tests.release.test_publish import shown, stored
 from tests.release.world import gaussian, session

@@ -170,7 +170,7 @@ class TestFit:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"domain": "tables"}, "expected a domain; got str. Take one from quincunx.spec.domain"),
+            ({"domain": "tables"}, "expected a domain; got a text. Take one from quincunx.spec.domain"),
             ({"scope": scope.Everything}, "expected a scope; got Everything"),
             ({"unit": None}, "expected a unit; got nothing"),
             ({"standard": 1}, "expected a standard; got int"),

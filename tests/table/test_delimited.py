@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import re
+import sqlite3
+import zipfile
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -121,8 +124,8 @@ def test_other_encodings_and_formats_are_named(tmp_path: Path) -> None:
 
 OTHERS = {
     "x.xlsx": "read_excel", "x.XLS": "read_excel", "x.json": "read_json", "x.ndjson": "read_ndjson",
-    "x.feather": "read_ipc", "x.arrow": "read_ipc", "x.duckdb": "duckdb.connect", "x.sqlite": "sqlite_scan",
-    "x.db": "sqlite_scan", "x.dta": "pandas", "x.txt": "folder of Parquet files", "x": "folder of Parquet files",
+    "x.feather": "read_ipc", "x.arrow": "read_ipc", "x.duckdb": "duckdb.connect", "x.sqlite": "read_database",
+    "x.db": "read_database", "x.dta": "pandas", "x.txt": "folder of Parquet files", "x": "folder of Parquet files",
     "x.gz": "folder of Parquet files",
 }  # fmt: skip
 
@@ -140,13 +143,51 @@ def test_what_is_said_of_other_files_opens_them(tmp_path: Path, monkeypatch: pyt
     frame.write_ipc(tmp_path / "x.feather")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         connection.execute("CREATE TABLE held AS SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(p, s)")
+    with sqlite3.connect(tmp_path / "x.sqlite") as other:
+        other.execute("CREATE TABLE held (p INTEGER, s TEXT)")
+        other.executemany("INSERT INTO held VALUES (?, ?)", frame.rows())
+    _write_workbook(tmp_path / "x.xlsx", [frame.columns, *frame.rows()])
     monkeypatch.chdir(tmp_path)
-    for name in ("x.json", "x.ndjson", "x.feather", "x.duckdb"):
+    for name in ("x.json", "x.ndjson", "x.feather", "x.duckdb", "x.sqlite", "x.xlsx"):
         hint = refused("expected a .parquet or .csv file, not", Path(name)).hint
         written = re.search(r": Table\((.*)\)\.", hint)
         assert written is not None
-        source = eval(written[1].replace("…", "'held'"), {"polars": polars, "duckdb": duckdb})
+        blank = "held" if name == "x.sqlite" else "'held'"
+        names = {"polars": polars, "duckdb": duckdb, "sqlite3": sqlite3}
+        source = eval(written[1].replace("…", blank), names)
         assert Table(source, public=True).values("s") == ["a", "b"]
+
+
+def _write_workbook(path: Path, rows: list[Sequence[object]]) -> None:
+    """The least that is a workbook: one sheet, with its values in place."""
+    cells = "".join(
+        "<row>"
+        + "".join(
+            f'<c t="inlineStr"><is><t>{v}</t></is></c>' if isinstance(v, str) else f"<c><v>{v}</v></c>" for v in row
+        )
+        + "</row>"
+        for row in rows
+    )
+    office = "http://schemas.openxmlformats.org"
+    main, related = f'xmlns="{office}/spreadsheetml/2006/main"', f"{office}/officeDocument/2006/relationships"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    links = f'xmlns="{office}/package/2006/relationships"'
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sheet.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships {links}><Relationship Id="a" Type="{related}/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook {main} xmlns:r="{related}"><sheets><sheet name="held" sheetId="1" r:id="a"/>'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships {links}><Relationship Id="a" Type="{related}/worksheet" '
+        'Target="sheet.xml"/></Relationships>',
+        "xl/sheet.xml": f"<worksheet {main}><sheetData>{cells}</sheetData></worksheet>",
+    }
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, text in parts.items():
+            packed.writestr(name, text)
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/x.parquet", "https://host.example/x.csv", "gs://b/x", "az://b/x"])

@@ -17,7 +17,7 @@ import quincunx as qx
 from quincunx.errors import DataError, UnavailableError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.folder import literal
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
 
-from quincunx.table.engines.connection import connect
-from quincunx.table.engines.scan import arrived
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.scan import arrived
 from quincunx.table.parquet import Parquet
 from quincunx.table.source import Table
 from quincunx.table.storage import RAW_TEXT

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
+from quincunx.cli.progress import working
 from quincunx.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def compare(
         hint = "Write --rates 1/10 --rhos 1, or leave both out."
         raise ParameterError("a comparison needs a swap rate and a ρ", where="--rates, --rhos", hint=hint)
     folder = None if out is None else made(out)
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, working("reading the table", quiet=as_json) as stage:
         source = Path(file) if file is not None else write_dwellings(Path(home) / "dwellings.csv")
         found = compared(
             source,
@@ -58,7 +59,7 @@ def compare(
             rates=_listed(rates),
             rhos=_listed(rhos),
             runs=runs,
-            progress=None if as_json else lambda what: typer.echo(what, err=True),
+            progress=stage,
         )
     written = []
     if folder is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quincunx.cli.output import AsJson, print_json, reports_errors
+from quincunx.cli.progress import working
 from quincunx.errors import ParameterError
 from quincunx.numbers.text import stated
 
@@ -55,11 +54,15 @@ def topdown(
     folder = Path(out)
     check_folder(folder)
     _say_if_new(halves[0])
-    release = planned.run(progress=None if as_json else _progress())
-    files = write(release, folder)
-    made = (release.people, release.households) if isinstance(release, PairRelease) else (release,)
+    with working("counting and measuring", quiet=as_json) as stage:
+        # The places of a geography are public, and so is how many of them are solved.
+        release = planned.run(progress=lambda level, done, total: stage(f"{level}, {done:,} of {total:,}"))
+        stage("writing the files")
+        files = write(release, folder)
+        made = (release.people, release.households) if isinstance(release, PairRelease) else (release,)
+        stage("running again on what was published")
+        spreads = _rerun(release, reruns, folder) if reruns else []
     charged = sum((each.measured.charged for each in made), Fraction(0))
-    spreads = _rerun(release, reruns, folder) if reruns else []
     if report:
         _tell(made)
     if as_json:
@@ -126,18 +129,6 @@ def _say_if_new(planned: TopDown) -> None:
         typer.echo("The ledger is in memory: what was spent is forgotten when this process ends.", err=True)
     elif not Path(str(planned.ledger)).exists():
         typer.echo(f"A new ledger, which gives {planned.dataset} {stated('ρ', planned.rho)} in all.", err=True)
-
-
-def _progress() -> Callable[[str, int, int], None]:
-    shown = sys.stderr.isatty()
-
-    def told(level: str, done: int, total: int) -> None:
-        if shown:
-            typer.echo(f"\r{level}: {done:,} of {total:,}" + ("\n" if done == total else ""), err=True, nl=False)
-        elif done == total:
-            typer.echo(f"{level}: {total:,}", err=True)
-
-    return told
 
 
 def _rerun(release: Release | PairRelease, count: int, folder: Path) -> list[dict[str, object]]:

@@ -115,7 +115,11 @@ def compare(
     shape = (len(places), len(values))
     before = _counted(place_codes, rest_codes, shape)
     methods = []
+    told = progress or (lambda _: None)
     for rate in rates:
+        share = Fraction(str(rate)) if not isinstance(rate, Fraction) else rate
+        name = f"{float(100 * share):g} %"
+        told(f"swapping at {name}")
         errors, first, cost = [], before, ""
         for run in range(times):
             drawn = draw(table, column=place, match=list(match), rate=rate, kind="derangement", household=None)
@@ -123,21 +127,18 @@ def compare(
             errors.append(percentage_error(before, after))
             if run == 0:
                 first, cost = after, f"ε ≤ {above(drawn.epsilon.exact, 4)} for each record"
-        share = Fraction(str(rate)) if not isinstance(rate, Fraction) else rate
-        name = f"{float(100 * share):g} %"
         methods.append(Method(name="swapping", setting=name, cost=cost, errors=tuple(errors), table=first))
-        _told(progress, f"swapping at {name}")
     for rho in budgets:
+        name = stated("ρ", rho)
+        told(f"TopDown at {name}")
         planned = _planned(before, places, values, rho, rest)
         errors, first = [], before
         for run in range(times):
             after = planned.run().tables[1]
             errors.append(percentage_error(before, after))
             first = after if run == 0 else first
-        name = stated("ρ", rho)
         cost = f"{name} for each record replaced"
         methods.append(Method(name="TopDown", setting=name, cost=cost, errors=tuple(errors), table=first))
-        _told(progress, f"TopDown at {name}")
     return Comparison(places=places, values=values, before=before, methods=tuple(methods))
 
 
@@ -167,8 +168,3 @@ def _planned(before: Integers, places: Sequence[str], values: Sequence[str], rho
 
 def _counted(places: Integers, rest: Integers, shape: tuple[int, int]) -> Integers:
     return np.bincount(places * shape[1] + rest, minlength=shape[0] * shape[1]).reshape(shape)
-
-
-def _told(progress: Callable[[str], None] | None, what: str) -> None:
-    if progress is not None:
-        progress(what)

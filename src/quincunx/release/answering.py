@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from quincunx.ledger import Question, Standing
 from quincunx.noise import injected
@@ -16,28 +16,7 @@ from quincunx.release import stored
 from quincunx.release.account import Account, Look
 from quincunx.release.pricing import Priced
 from quincunx.release.quote import Quote
-from quincunx.table.measure import Program
-
-
-class Engine(Protocol):
-    """What a session asks of an engine. `run` alone reads private rows."""
-
-    def rehearse(self, program: Program) -> None:
-        """Try the program on made-up rows; RefusalError if it fails there. Reads no private row."""
-        ...
-
-    def run(self, program: Program) -> Any:
-        """The exact measures: keys, measures and selection."""
-        ...
-
-    def sql(self, program: Program) -> str:
-        """The statement that `run` would execute."""
-        ...
-
-    def close(self) -> None:
-        """Give everything back."""
-        ...
-
+from quincunx.table.engines import Engine
 
 # An engine is connected when it is first needed, and a replay needs none.
 Connect = Callable[[], Engine]

@@ -19,7 +19,7 @@ from quincunx.release.witness import Witness
 from quincunx.spec.standard import is_budgeted
 from quincunx.spec.unit import AddRemove, Replace, of_people
 from quincunx.table import sql as reader
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.schema import Schema

@@ -18,7 +18,7 @@ from quincunx.release.toml import placed
 from quincunx.spec.scope import Everything, Invariants, Scope
 from quincunx.table import sql as reader
 from quincunx.table.aggregates import decimals, exact_decimal
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.expression import GroupKey, Measured
 from quincunx.table.measure import Program
 from quincunx.table.plan import Query

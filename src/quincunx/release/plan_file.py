@@ -21,6 +21,7 @@ from quincunx.spec.intensity import number
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.declaration import FIELDS
+from quincunx.table.engines import ENGINES
 from quincunx.table.files import check_local
 
 MEMORY: Final = ":memory:"
@@ -157,8 +158,9 @@ def _version(node: Node) -> str:
 
 def _engine(node: Node) -> None:
     kind = node.members(("kind",)).get("kind")
-    if kind is None or kind.text() != "duckdb":
-        raise node.wrong("unknown engine", got=repr(node.value.get("kind")), hint='Write { kind = "duckdb" }.')
+    if kind is None or kind.text() not in ENGINES:
+        known = " or ".join(f'{{ kind = "{name}" }}' for name in ENGINES)
+        raise node.wrong("unknown engine", got=repr(node.value.get("kind")), hint=f"Write {known}.")
 
 
 def _unit(node: Node) -> AddRemove | Replace:

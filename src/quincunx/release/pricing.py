@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from quincunx.mechanisms.additive import Additive, noise_of
 from quincunx.numbers import Number, positive
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.table.engines import Result
 from quincunx.table.expression import Value
 from quincunx.table.measure import Measure, Program, Selection
 
@@ -32,25 +33,6 @@ _WAYS_OUT: Final = (
     "List the public keys of the column, or state a delta above 0 in the standard and in the question, "
     "or leave the column out of GROUP BY."
 )
-
-
-class Exact(Protocol):
-    """What an engine computes for a program: exact integers, to be noised before anybody sees them."""
-
-    @property
-    def keys(self) -> Sequence[tuple[Value, ...]]:
-        """The groups."""
-        ...
-
-    @property
-    def measures(self) -> tuple[NDArray[np.int64], ...]:
-        """One array for each measure, with the groups along its first axis."""
-        ...
-
-    @property
-    def selection(self) -> NDArray[np.int64] | None:
-        """The votes of each group, where keys are unknown."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +68,7 @@ class Priced:
         numbers = Loss.compose(each.loss for each in self.measurements)
         return numbers if self.selection is None else numbers + self.selection.loss
 
-    def draw(self, exact: Exact) -> Noisy:
+    def draw(self, exact: Result) -> Noisy:
         """What is drawn for every group, and for every key where keys are unknown. The keys kept are sorted."""
         keys, order = exact.keys, range(len(exact.keys))
         if self.selection is not None and exact.selection is not None:

@@ -19,7 +19,7 @@ from quincunx.release.dataset import Dataset
 from quincunx.release.publish import publish
 from quincunx.release.quote import Quote, stating
 from quincunx.release.words import noises
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.measure import Program
 
 # How a note begins that belongs to one question only.

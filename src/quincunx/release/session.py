@@ -15,7 +15,7 @@ from quincunx.numbers import Log, Number, positive_integer
 from quincunx.release import batch
 from quincunx.release.account import Account
 from quincunx.release.answer import Answer
-from quincunx.release.answering import Engine, answer_quote
+from quincunx.release.answering import answer_quote
 from quincunx.release.dataset import declared
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
 from quincunx.release.invariants import InvariantTexts
@@ -27,7 +27,7 @@ from quincunx.release.reveal import answer_of, lasting_notes, reveal_facts
 from quincunx.release.tidy import check_tidy, read_tidy
 from quincunx.spec import Specification
 from quincunx.spec.unit import AddRemove, Replace
-from quincunx.table.engines.duckdb import DuckDB
+from quincunx.table.engines import Engine, open_engine
 from quincunx.table.source import Table
 
 
@@ -223,5 +223,5 @@ class Session:
     def _connect(self) -> Engine:
         """The engine, connected when it is first needed."""
         if self._engine is None:
-            self._engine = DuckDB(self._dataset.tables, self._dataset.schema)
+            self._engine = open_engine(self._dataset.tables, self._dataset.schema)
         return self._engine

@@ -15,7 +15,7 @@ from itertools import islice, product
 from math import floor, prod
 from typing import Any, Final
 
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.expression import Column, Expression, Literal, Value
 from quincunx.table.measure import Program
 from quincunx.table.operators import apply

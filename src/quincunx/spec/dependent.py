@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, ClassVar
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import Number, positive_integer
 from quincunx.spec.domain import Domain
 from quincunx.spec.relation import Pair, Unit, near, no_group
@@ -33,7 +33,7 @@ class Dependent(Unit):
         given: object = dependence
         if not isinstance(given, Mapping):
             hint = "Write position → positions that depend on it: {0: [1, 2]}."
-            raise SpecificationError("expected a mapping", where="Dependent", got=type(given).__name__, hint=hint)
+            raise SpecificationError("expected a mapping", where="Dependent", got=kind_of(given), hint=hint)
         found = []
         for place, others in dependence.items():
             after = sorted({_place(other) for other in others} - {_place(place)})

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any, ClassVar
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.relation import Listed, Pair, Unit, both_ends, near, no_group
@@ -89,7 +89,7 @@ class OneSided(Unit):
         given: object = sensitive
         if isinstance(given, str) or not isinstance(given, Iterable):
             hint = 'List the sensitive records: OneSided(["ill"]).'
-            raise SpecificationError("expected records", where="OneSided", got=type(given).__name__, hint=hint)
+            raise SpecificationError("expected records", where="OneSided", got=kind_of(given), hint=hint)
         found = {label.check(record, "OneSided") for record in sensitive}
         if not found or None in found:
             hint = "Name at least one record; None marks an empty place."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import Exact, Number, number, probability
 from quincunx.numbers.text import amount
 from quincunx.spec import label
@@ -34,7 +34,7 @@ class Drawn:
         given: object = prior
         if not isinstance(given, Mapping):
             hint = "Write dataset → probability."
-            raise SpecificationError("expected a prior", where="Drawn", got=type(given).__name__, hint=hint)
+            raise SpecificationError("expected a prior", where="Drawn", got=kind_of(given), hint=hint)
         weights = {label.check(x, "prior"): probability(w, "prior") for x, w in prior.items()}
         total = sum(weights.values(), Fraction(0))
         if total != 1:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import Number as Typed
 from quincunx.numbers import positive_integer
 from quincunx.spec.domain import Domain, Finite
@@ -35,7 +35,7 @@ class People(Unit):
     def __init__(self, *, key: str | None = None, per: Per | Mapping[str, str] | None = None, group: Typed = 1) -> None:
         where = type(self).__name__
         if key is not None and (not isinstance(key, str) or not key):
-            raise SpecificationError("the key must be the name of a column", where=where, got=type(key).__name__)
+            raise SpecificationError("the key must be the name of a column", where=where, got=kind_of(key))
         if per is not None and key is None:
             hint = "Name the column that identifies a person: key=…"
             raise SpecificationError("a person-period needs a key", where=where, got="per without key", hint=hint)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from quincunx.errors import DataError, InputError
+from quincunx.errors import DataError, InputError, kind_of
 from quincunx.numbers import positive, positive_integer, rational
 from quincunx.table.expression import NUMBERS, Value
 from quincunx.table.schema import MAX_LENGTH, Limits
@@ -46,7 +46,7 @@ class Declaration:
 def read_limits(given: Mapping[str, object]) -> Limits:
     """Limits from {"rows": …, "groups": …, "per_group": …}."""
     if not isinstance(given, Mapping):
-        raise DataError("expected a mapping", where="limits", got=type(given).__name__, hint='Write {"rows": 20}.')
+        raise DataError("expected a mapping", where="limits", got=kind_of(given), hint='Write {"rows": 20}.')
     _known(given, _LIMITS, "limits")
     return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
 
@@ -55,7 +55,7 @@ def read_columns(given: object) -> dict[str, Declaration]:
     """Declarations by name; names that differ only in case are one name, and refused."""
     if not isinstance(given, Mapping):
         hint = 'Write {"age": {"bounds": (0, 110)}}.'
-        raise DataError("expected a mapping", where="columns", got=type(given).__name__, hint=hint)
+        raise DataError("expected a mapping", where="columns", got=kind_of(given), hint=hint)
     names = distinct_names(list(given), "columns")
     return {name: _declaration(name, given[name]) for name in names}
 
@@ -65,7 +65,7 @@ def distinct_names(names: Sequence[object], where: str) -> list[str]:
     seen: dict[str, str] = {}
     for name in names:
         if not isinstance(name, str) or not name:
-            raise DataError("a column's name must be a text", where=where, got=type(name).__name__)
+            raise DataError("a column's name must be a text", where=where, got=kind_of(name))
         if not is_unicode(name):
             raise DataError("a column's name is not Unicode", where=where, got=ascii(name)[:60], hint="Rename it.")
         if name.lower() in seen:
@@ -84,7 +84,7 @@ def _declaration(name: str, given: object) -> Declaration:
     where = f"columns.{name}"
     if not isinstance(given, Mapping):
         hint = 'Write {"type": …, "bounds": …, "step": …, "keys": …, "length": …, "null": …}, each optional.'
-        raise DataError("expected a mapping", where=where, got=type(given).__name__, hint=hint)
+        raise DataError("expected a mapping", where=where, got=kind_of(given), hint=hint)
     _known(given, FIELDS, where)
     kind = given.get("type")
     if kind is not None and kind not in TYPES:
@@ -92,7 +92,7 @@ def _declaration(name: str, given: object) -> Declaration:
     step, null = given.get("step"), given.get("null", True)
     if not isinstance(null, bool):
         hint = "Write false for a column in which a row without a value is no row, or leave it out."
-        raise DataError("expected true or false", where=f"{where}.null", got=type(null).__name__, hint=hint)
+        raise DataError("expected true or false", where=f"{where}.null", got=kind_of(null), hint=hint)
     bounds = given.get("bounds")
     dated = isinstance(bounds, Sequence) and any(_is_moment(end) for end in bounds)
     return Declaration(
@@ -127,7 +127,7 @@ def _bounds(given: object, where: str) -> tuple[Fraction, Fraction] | None:
 
 def _pair(given: object, where: str) -> tuple[object, object]:
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
-        raise DataError("expected two numbers", where=where, got=type(given).__name__, hint="Write [low, high].")
+        raise DataError("expected two numbers", where=where, got=kind_of(given), hint="Write [low, high].")
     return given[0], given[1]
 
 
@@ -166,10 +166,10 @@ def _listed(given: object, where: str) -> tuple[object, ...] | str | None:
         return given
     if not isinstance(given, Sequence | set | frozenset | range):
         hint = 'Write a list, or "table.column" of a public table.'
-        raise DataError("expected a list of keys", where=where, got=type(given).__name__, hint=hint)
+        raise DataError("expected a list of keys", where=where, got=kind_of(given), hint=hint)
     if isinstance(given, set | frozenset):
         hint = "Write a list: its order is the order of publication."
-        raise DataError("a set has no order", where=where, got=type(given).__name__, hint=hint)
+        raise DataError("a set has no order", where=where, got=kind_of(given), hint=hint)
     return tuple(given)
 
 

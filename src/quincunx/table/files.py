@@ -14,7 +14,10 @@ _DELIMITED: Final = (".csv", ".tsv")
 _READ: Final = "Read it with Polars and pass the frame: Table(polars.{}({!r})). For a plan, write that as Parquet."
 # Endings of files that other libraries open → what they are, and what to write.
 _OTHERS: Final = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), ("a workbook", _READ.replace("{}", "read_excel", 1))),
+    **dict.fromkeys(
+        (".xlsx", ".xls", ".xlsm", ".ods"),
+        ("a workbook", _READ.replace("{}", "read_excel", 1) + " Polars needs fastexcel for it."),
+    ),
     **dict.fromkeys((".jsonl", ".ndjson"), ("JSON", _READ.replace("{}", "read_ndjson", 1))),
     ".json": ("JSON", _READ.replace("{}", "read_json", 1)),
     **dict.fromkeys((".feather", ".arrow", ".ipc"), ("Arrow's own format", _READ.replace("{}", "read_ipc", 1))),
@@ -27,7 +30,8 @@ _OTHERS: Final = {
         (".sqlite", ".sqlite3", ".db"),
         (
             "a SQLite database",
-            "Open it with DuckDB and pass the relation: Table(duckdb.sql(\"FROM sqlite_scan({!r}, 'table')\")).",
+            "Read a table of it with Polars and pass the frame: Table(polars.read_database('SELECT * FROM …', "
+            "sqlite3.connect({!r}))). For a plan, write that as Parquet.",
         ),
     ),
     **dict.fromkeys(

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from sqlglot import exp
 
-from quincunx.errors import DataError, UnavailableError
+from quincunx.errors import DataError, UnavailableError, kind_of
 from quincunx.table import arrow
 from quincunx.table.declaration import distinct_names
 from quincunx.table.origin import Found, Given, described, visible
@@ -44,7 +44,7 @@ def find(source: object) -> Found:
     }
     if room not in readers:
         hint = "Give a pandas or Polars frame, an Arrow table, a DuckDB relation, or the path of a Parquet or CSV file."
-        raise DataError("cannot read a table from this", where="Table", got=type(source).__name__, hint=hint)
+        raise DataError("cannot read a table from this", where="Table", got=kind_of(source), hint=hint)
     return readers[room](source)
 
 
@@ -62,7 +62,7 @@ def _types(empty: Callable[[Sequence[str]], object], names: Sequence[str]) -> li
 
 def _pandas(frame: Any) -> Found:
     if type(frame).__name__ != "DataFrame":
-        raise DataError("expected a DataFrame", where="Table", got=type(frame).__name__)
+        raise DataError("expected a DataFrame", where="Table", got=kind_of(frame))
     # The same memory under another head: a column that the caller replaces later is still the old one here.
     held = frame.copy(deep=False)
     dtypes = dict(zip(distinct_names(list(held.columns), "Table"), held.dtypes, strict=True))
@@ -183,7 +183,7 @@ _READERS: WeakKeyDictionary[Any, _Rows] = WeakKeyDictionary()
 def _relation(relation: Any) -> Found:
     if not hasattr(relation, "columns") or not hasattr(relation, "types"):
         hint = 'Give a relation: connection.sql("SELECT …") or connection.table("name").'
-        raise DataError("expected a DuckDB relation", where="Table", got=type(relation).__name__, hint=hint)
+        raise DataError("expected a DuckDB relation", where="Table", got=kind_of(relation), hint=hint)
     described = [(str(name), unchecked(str(kind))) for name, kind in zip(relation.columns, relation.types, strict=True)]
     fields, hidden = visible(described)
     storage = dict(fields)

@@ -126,7 +126,8 @@ class Program:
 
     parts: for each of the query's aggregates, which measures it is read from, in the order of its roles. biases:
     sentences, from the plan alone, on what the bounded statistic may lack ("people with more than 20 rows are weighted
-    down").
+    down"). worlds: the first key tells datasets apart that are asked together (neighbour replay), each by itself: it
+    belongs to the owner of a row too, and takes no part in which keys an owner keeps.
     """
 
     query: Query
@@ -134,6 +135,7 @@ class Program:
     parts: tuple[tuple[int, ...], ...]
     selection: Selection | None
     biases: tuple[str, ...]
+    worlds: bool = False
 
     def lattices(self, index: int) -> tuple[Lattice, ...]:
         """Where the values of an aggregate's measures lie."""

@@ -12,12 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import duckdb
 from sqlglot import exp
 
 from quincunx.table.declaration import distinct_names
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.storage import NAME, TYPES, type_of
 
 Fields = tuple[tuple[str, str], ...]
@@ -32,6 +33,8 @@ class Origin(ABC):
     once: it must be read exactly once in a question, because a second reading may differ or is impossible. paths,
     folders: the files that the engine may open, and the folders in which it may open any.
     """
+
+    engine: ClassVar[str] = "duckdb"
 
     kind: str
     fields: Fields

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from quincunx.errors import DataError
 from quincunx.table import arrow
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.piece import binary, call, cast, choose, column, option, text, whole
 from quincunx.table.folder import Files, literal
 from quincunx.table.origin import Found, Origin, described, visible

@@ -24,7 +24,8 @@ from quincunx.table.declaration import (
     read_span,
 )
 from quincunx.table.dialect import Dialect, read_dialect
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.keys import normal, python_value
 from quincunx.table.engines.piece import DIALECT, cast
 from quincunx.table.engines.scan import inside, read
@@ -154,7 +155,7 @@ class Table:
             hint = "Name a column of a public table."
             raise DataError(f"no public column {name!r}", where="Table.values", hint=hint)
         storage = dict(self.origin.fields)[found.name]
-        select = exp.select(exp.alias_(normal(read(found, storage)).sql, "v"))
+        select = exp.select(exp.alias_(normal(DUCKDB, read(DUCKDB, found, storage)).sql, "v"))
         return [python_value(row[0]) for row in self._rows(select, [found.name])]
 
     def digest(self) -> str:
@@ -163,7 +164,9 @@ class Table:
             raise DataError("only public tables have a digest", where="Table.digest")
         described = self._columns("table")
         storage = dict(self.origin.fields)
-        chosen = [exp.alias_(cast(read(each, storage[each.name]).sql, "VARCHAR"), each.name) for each in described]
+        chosen = [
+            exp.alias_(cast(read(DUCKDB, each, storage[each.name]).sql, "VARCHAR"), each.name) for each in described
+        ]
         hashed = hashlib.sha256(repr([(each.name, each.type) for each in described]).encode())
         for row in self._rows(exp.select(*chosen), [each.name for each in described]):
             hashed.update(repr(row).encode())

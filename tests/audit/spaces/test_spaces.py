@@ -245,7 +245,7 @@ def test_a_space_of_ones_own_needs_two_methods() -> None:
     ("make", "words"),
     [
         (lambda: Records(3, unit=AddRemove()), "Records: a parameter is of a wrong kind; got int"),  # type: ignore[arg-type]
-        (lambda: Records(Whole(), unit="add"), "Records: a parameter is of a wrong kind; got str"),  # type: ignore[arg-type]
+        (lambda: Records(Whole(), unit="add"), "Records: a parameter is of a wrong kind; got a text"),  # type: ignore[arg-type]
         (lambda: Records(Whole(), unit=AddRemove(), size=0), "1 or greater"),
         (lambda: Records(Whole(), unit=AddRemove(), size=2, least=3), "least must be from 0 to size"),
         (lambda: Records(Whole(), unit=AddRemove(key="person")), "the key is no field"),

@@ -85,7 +85,7 @@ def test_a_row_has_every_field() -> None:
         (lambda: Whole(0.5), "Whole\\(low\\): a parameter is of a wrong kind; got float"),  # type: ignore[arg-type]
         (lambda: OneOf([]), "at least one value"),
         (lambda: Row({}), "at least one field"),
-        (lambda: Row([1]), "wrong kind; got list"),  # type: ignore[arg-type]
+        (lambda: Row([1]), "wrong kind; got a list"),  # type: ignore[arg-type]
         (lambda: Row({"a": 3}), "Row\\(a\\): a parameter is of a wrong kind; got int"),  # type: ignore[dict-item]
     ],
 )

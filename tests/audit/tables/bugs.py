@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from quincunx.spec.people import People
 from quincunx.table.aggregates import term
-from quincunx.table.engines import duckdb as engine
-from quincunx.table.engines import emit_number, lattice, statement, votes, weights
+from quincunx.table.engines import binding, emit_number, lattice, statement, votes, weights
 from quincunx.table.engines.piece import binary, call, cast, column, text, whole
 from quincunx.table.measure import Selection
 from quincunx.table.rules import draft, scale
@@ -48,6 +47,11 @@ def wrapped(module: Any, name: str, around: Any) -> Patch:
     """The patch that puts `around(original, *arguments)` in the place of a function."""
     original = getattr(module, name)
     return lambda monkeypatch: monkeypatch.setattr(module, name, lambda *a, **k: around(original, *a, **k))
+
+
+def _changed(module: Any, name: str, **changes: Any) -> Patch:
+    """The function as it is, asked about a value with other fields; the dialect comes before it."""
+    return wrapped(module, name, lambda original, d, value, *rest: original(d, replace(value, **changes), *rest))
 
 
 def _relations(function: str, relation: str, change: Any) -> Patch:
@@ -132,26 +136,26 @@ def _popular_first(original: Any, *arguments: Any) -> Any:
 
 
 def _votes(change: Callable[[Selection], Selection]) -> Patch:
-    return wrapped(votes, "relations", lambda original, selection, *rest: original(change(selection), *rest))
+    return wrapped(votes, "relations", lambda original, d, selection, *rest: original(d, change(selection), *rest))
 
 
-def _shares_up(original: Any, selection: Selection, who: Any) -> Any:
-    return [(name, select.transform(_rounded_up)) for name, select in original(selection, who)]
+def _shares_up(original: Any, *arguments: Any) -> Any:
+    return [(name, select.transform(_rounded_up)) for name, select in original(*arguments)]
 
 
 def _unclipped(monkeypatch: pytest.MonkeyPatch) -> None:
     # Both clips: each alone keeps the bounds.
-    def contribution(measure: Any, argument: Any, _where: Any) -> exp.Expression:
-        return call("COALESCE", lattice._steps(measure, argument), whole(0))
+    def contribution(d: Any, measure: Any, argument: Any, _where: Any) -> exp.Expression:
+        return call("COALESCE", lattice._steps(d, measure, argument), whole(0))
 
     monkeypatch.setattr(statement, "contribution", contribution)
-    monkeypatch.setattr(engine, "read", _reading(clip=False))
+    monkeypatch.setattr(binding, "read", _reading(clip=False))
 
 
 def _reading(*, clip: bool) -> Any:
     """Columns read with or without their bounds, whatever is asked for."""
-    read = engine.read
-    return lambda declared, storage, **_options: read(declared, storage, clip=clip)
+    read = binding.read
+    return lambda d, declared, storage, **_options: read(d, declared, storage, clip=clip)
 
 
 def _property(owner: type, name: str, value: Callable[[Any], Any]) -> Patch:
@@ -167,7 +171,7 @@ def _vector(**changes: Any) -> Patch:
 
 
 def _clipped_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "read", _reading(clip=True))
+    monkeypatch.setattr(binding, "read", _reading(clip=True))
 
 
 def _bounded_people() -> Scene:
@@ -227,13 +231,17 @@ BUGS = (
         name="ℓ2 weights under ℓ1 noise",
         sql=GROUPED,
         at=PERSON,
-        patch=wrapped(weights, "over_rows", lambda original, vector, *rest: original(replace(vector, norm=2), *rest)),
+        patch=wrapped(
+            weights, "over_rows", lambda original, d, vector, *rest: original(d, replace(vector, norm=2), *rest)
+        ),
     ),
     Bug(
         name="the DISTINCT vector in the wrong norm",
         sql=PEOPLE,
         at=scene("add-remove person", "groups + per_group"),
-        patch=wrapped(weights, "over_groups", lambda original, vector, *rest: original(replace(vector, norm=2), *rest)),
+        patch=wrapped(
+            weights, "over_groups", lambda original, d, vector, *rest: original(d, replace(vector, norm=2), *rest)
+        ),
     ),
     Bug(name="the DISTINCT vector not weighted", sql=PEOPLE, at=GROUPS, norm=2, patch=_vector(bits=0)),
     Bug(
@@ -289,7 +297,7 @@ BUGS = (
         sql=GROUPED,
         at=scene("add-remove person-week", "rows"),
         pairs=80,
-        patch=wrapped(engine, "owners", lambda original, unit, columns: {"o0": original(unit, columns)["o0"]}),
+        patch=wrapped(binding, "owners", lambda original, *rest: {"o0": original(*rest)["o0"]}),
     ),
     Bug(name="a vote rounded up", sql=UNKNOWN, at=GROUPS, part="votes", patch=wrapped(votes, "_shares", _shares_up)),
     Bug(
@@ -297,7 +305,9 @@ BUGS = (
         sql=UNKNOWN,
         at=GROUPS,
         part="votes",
-        patch=wrapped(votes, "_shares", lambda original, selection, who: original(replace(selection, norm=2), who)),
+        patch=wrapped(
+            votes, "_shares", lambda original, d, selection, who: original(d, replace(selection, norm=2), who)
+        ),
     ),
     Bug(
         name="keys kept by what others hold",
@@ -312,7 +322,9 @@ BUGS = (
         sql=TOTAL,
         at=PERSON,
         patch=wrapped(
-            statement, "contribution", lambda original, measure, *rest: original(replace(measure, centre=0), *rest)
+            statement,
+            "contribution",
+            lambda original, d, measure, *rest: original(d, replace(measure, centre=0), *rest),
         ),
     ),
     Bug(

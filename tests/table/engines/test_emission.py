@@ -14,6 +14,7 @@ import pytest
 
 from quincunx.errors import QueryError
 from quincunx.table.engines import evaluate
+from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import EMISSIONS, emit
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Column, Expression, GroupKey, Value
@@ -244,6 +245,6 @@ def test_bad_calls_are_refused() -> None:
     with pytest.raises(QueryError, match="same length"):
         evaluate([WIDE], {"i": [1], "j": [1, 2]})
     with pytest.raises(QueryError, match="cannot compute"):
-        emit(GroupKey(type="text", index=0), {})
+        emit(DUCKDB, GroupKey(type="text", index=0), {})
     with pytest.raises(QueryError, match="no such column"):
-        emit(WIDE, {})
+        emit(DUCKDB, WIDE, {})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quincunx.table.engines import memory
+from quincunx.table.engines.duckdb import memory
 
 
 @pytest.fixture(autouse=True)

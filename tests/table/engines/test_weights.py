@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
+from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.piece import column
 from quincunx.table.engines.weights import over_groups, over_rows, roots
 from quincunx.table.measure import Vector
@@ -30,7 +31,7 @@ def test_row_weights_are_the_largest_that_fit(norm: int, bound2: int) -> None:
     rows = "UNION ALL ".join(
         f"SELECT {who} AS o0, {g} AS g FROM range({count}) " for who, v in shapes.items() for g, count in enumerate(v)
     )
-    heavy = computed(over_rows(vector, ["o0"], ["g"]), ("kept", rows), "heavy")
+    heavy = computed(over_rows(DUCKDB, vector, ["o0"], ["g"]), ("kept", rows), "heavy")
     for who, v in shapes.items():
         wanted = weight(vector, v)
         assert heavy.get(who, 2**20) == wanted, v
@@ -48,7 +49,7 @@ def test_saturation_changes_no_weight(bound2: int) -> None:
         for who, v in enumerate(shapes)
         for g, count in enumerate(v)
     )
-    heavy = computed(over_rows(vector, ["o0"], ["g"]), ("kept", rows), "heavy")
+    heavy = computed(over_rows(DUCKDB, vector, ["o0"], ["g"]), ("kept", rows), "heavy")
     assert heavy == {who: weight(vector, v) for who, v in enumerate(shapes)}
     assert {0} < set(heavy.values())
 
@@ -57,7 +58,7 @@ def test_saturation_changes_no_weight(bound2: int) -> None:
 def test_group_weights_are_the_largest_that_fit(norm: int) -> None:
     vector = Vector(kind="people", norm=norm, bound2=Fraction(9 if norm == 1 else 3), bits=20)  # type: ignore[arg-type]
     groups = " UNION ALL ".join(f"SELECT {who} AS o0, range AS g FROM range({who})" for who in range(1, 60))
-    heavy = computed(over_groups(vector, ["o0"], "present", "light"), ("present", groups), "light")
+    heavy = computed(over_groups(DUCKDB, vector, ["o0"], "present", "light"), ("present", groups), "light")
     assert {who: heavy.get(who, 2**20) for who in range(1, 60)} == {
         who: weight(vector, [1] * who) for who in range(1, 60)
     }
@@ -69,7 +70,7 @@ def test_roots_are_exact_around_squares() -> None:
     squares = sorted({base * base + off for base in bases for off in (-1, 0, 1) if base * base + off >= 0})
     values = ", ".join(f"({square})" for square in squares)
     given = exp.select(exp.alias_(column("v"), "o0"), exp.alias_(column("v"), "q")).from_("given")
-    relations = [("squares", given), *roots("squares", "root", [column("o0")])]
+    relations = [("squares", given), *roots(DUCKDB, "squares", "root", [column("o0")])]
     found = computed(relations, ("given", f"SELECT v FROM (VALUES {values}) AS t(v)"), "root")
     assert len(found) == len(squares)
     for square, w in found.items():

@@ -13,7 +13,8 @@ import pytest
 from quincunx.errors import QueryError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import evaluate
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.piece import Piece, column
 from quincunx.table.rules import plan
@@ -69,7 +70,7 @@ def test_no_text_is_longer_than_proved(text: str) -> None:
     connection = connect()
     connection.register("given", pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]}))
     columns = {name: Piece(sql=column(name), type="VARCHAR") for name in ("a", "b")}
-    written = emit(expression, columns).sql.sql(dialect="duckdb")
+    written = emit(DUCKDB, expression, columns).sql.sql(dialect="duckdb")
     largest = connection.execute(f"SELECT MAX(strlen({written})) FROM given").fetchall()[0][0]
     assert 0 < largest <= most
 

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from quincunx.errors import QueryError
-from quincunx.table.engines.evaluate import evaluate
+from quincunx.table.engines import evaluate
 from quincunx.table.expression import Expression, Value
 from quincunx.table.plan import Project
 from quincunx.table.sql import read

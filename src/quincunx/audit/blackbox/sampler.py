@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Final
 
-from quincunx.errors import DataError, ParameterError
+from quincunx.errors import DataError, ParameterError, kind_of
 
 _SHOWN: Final = 80
 
@@ -50,7 +50,7 @@ class Sampler:
         given: object = self.function
         if not callable(given):
             hint = "Pass a function from a dataset to an output."
-            raise ParameterError("expected a callable", where="sampler", got=type(given).__name__, hint=hint)
+            raise ParameterError("expected a callable", where="sampler", got=kind_of(given), hint=hint)
         name = self.name or getattr(given, "__qualname__", type(given).__name__)
         object.__setattr__(self, "name", name)
 

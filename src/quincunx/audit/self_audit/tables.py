@@ -7,7 +7,6 @@ keys together: every copy gets its own draws, as if the question had been asked 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, Final, TypeAlias
@@ -35,15 +34,6 @@ _COLUMNS: Final[Mapping[str, Mapping[str, object]]] = {
 }
 _OTHERS: Final[tuple[Row, ...]] = ((1, "a", 3), (2, "b", 0), (3, "b", -5))
 _LOW: Final = "Keys are selected by whole votes, and the share of ε that the selection has is not used up."
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """Exact results, many times over: what an engine would give for that many groups."""
-
-    keys: Sequence[tuple[int]]
-    measures: tuple[NDArray[np.int64], ...]
-    selection: NDArray[np.int64] | None
 
 
 def entries() -> Iterator[Entry]:
@@ -137,7 +127,8 @@ def asked(
     def draw(rows: tuple[Row, ...], size: int) -> NDArray[Any]:
         priced, exact = computed(rows)
         groups = len(exact.keys)
-        copies = Copied(
+        # Exact results, many times over: what an engine would give for that many groups.
+        copies = Result(
             keys=[(place,) for place in range(size * groups)],
             measures=tuple(np.tile(numbers, size) for numbers in exact.measures),
             selection=None if exact.selection is None else np.tile(exact.selection, size),

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.audit.gap import Gap
-from quincunx.audit.tables.worlds import Exact
 from quincunx.errors import VerificationError
+from quincunx.table.engines import Result
 from quincunx.table.measure import Measure, Program, Selection
 
 
-def gaps(program: Program, before: Exact, after: Exact) -> list[Gap]:
+def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
     """Every comparison that the program's declarations promise for this pair."""
     found = [_gap(f"measure {i}", measure, *_shared(before, after, i)) for i, measure in enumerate(program.measures)]
     if program.selection is not None:
@@ -32,14 +32,14 @@ def norm2(norm: int, difference: NDArray[np.int64]) -> Fraction:
     return Fraction(sum(moved) ** 2 if norm == 1 else sum(each * each for each in moved))
 
 
-def _shared(before: Exact, after: Exact, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _shared(before: Result, after: Result, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The numbers of the keys that both worlds have.
 
     An unknown key with votes in one world alone is shown with probability at most δ, whatever its numbers are; what
     may be shown otherwise is the keys with votes in both.
     """
     a, b = before.measures[index], after.measures[index]
-    if before.votes is None:
+    if before.selection is None:
         if a.shape != b.shape:
             # NumPy would stretch the shorter one and compare what does not belong together.
             raise VerificationError("two worlds gave different numbers of groups", where="replay")
@@ -49,11 +49,11 @@ def _shared(before: Exact, after: Exact, index: int) -> tuple[NDArray[np.int64],
     return a[[i for i, _ in both]], b[[j for _, j in both]]
 
 
-def _votes(selection: Selection, before: Exact, after: Exact) -> Iterator[Gap]:
-    if before.votes is None or after.votes is None:
+def _votes(selection: Selection, before: Result, after: Result) -> Iterator[Gap]:
+    if before.selection is None or after.selection is None:
         raise VerificationError("a world gave no votes for its unknown keys", where="replay")
-    first = dict(zip(before.keys, before.votes.tolist(), strict=True))
-    second = dict(zip(after.keys, after.votes.tolist(), strict=True))
+    first = dict(zip(before.keys, before.selection.tolist(), strict=True))
+    second = dict(zip(after.keys, after.selection.tolist(), strict=True))
     moved = np.array([first.get(key, 0) - second.get(key, 0) for key in {**first, **second}], dtype=np.int64)
     scale = 4**selection.bits
     yield Gap(part="votes", distance2=norm2(selection.norm, moved), allowed2=selection.sensitivity2 * scale)

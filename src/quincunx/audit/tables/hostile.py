@@ -17,10 +17,9 @@ import duckdb
 
 from quincunx.audit.tables.distance import gaps
 from quincunx.audit.tables.hostile_values import Hostile, columns, objects
-from quincunx.audit.tables.worlds import Exact, exact
 from quincunx.errors import UnavailableError, VerificationError
 from quincunx.spec.unit import AddRemove
-from quincunx.table.engines import DuckDB, evaluate
+from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
@@ -142,7 +141,7 @@ def _asked(
     return results, len(results)
 
 
-def _answers(case: Hostile, source: object, key: str, questions: Sequence[str]) -> list[tuple[Program, Exact | None]]:
+def _answers(case: Hostile, source: object, key: str, questions: Sequence[str]) -> list[tuple[Program, Result | None]]:
     """Each question's plan with what it gives; None where it failed."""
     if not questions:
         return []
@@ -155,13 +154,13 @@ def _answers(case: Hostile, source: object, key: str, questions: Sequence[str]) 
         return [(program, _answer(engine, program)) for program in programs]
 
 
-def _answer(engine: DuckDB, program: Program) -> Exact | None:
+def _answer(engine: DuckDB, program: Program) -> Result | None:
     try:
-        return exact(engine.run(program))
+        return engine.run(program)
     except UnavailableError:
         return None
 
 
-def _plain(found: Exact) -> Any:
-    votes = None if found.votes is None else found.votes.tolist()
+def _plain(found: Result) -> Any:
+    votes = None if found.selection is None else found.selection.tolist()
     return [found.keys, [measure.tolist() for measure in found.measures], votes]

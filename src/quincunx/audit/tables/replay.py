@@ -16,9 +16,10 @@ from quincunx.audit.tables.report import EMPTY, Cell, Replay, Violation, labels,
 from quincunx.audit.tables.shrink import shrink
 from quincunx.audit.tables.values import STORAGE
 from quincunx.audit.tables.world import Pair
-from quincunx.audit.tables.worlds import Exact, Worlds, alone
+from quincunx.audit.tables.worlds import Worlds, alone
 from quincunx.errors import DataError, ParameterError, QueryError, RefusalError, UnavailableError
 from quincunx.numbers import Number, positive_integer
+from quincunx.table.engines import Result
 from quincunx.table.measure import Program
 from quincunx.table.plan import Query, Scan
 from quincunx.table.rules import plan
@@ -151,7 +152,7 @@ class _Scene:
             relation = relation.source
         return relation.table.lower() != self.table.name.lower()
 
-    def exacts(self, program: Program) -> list[tuple[Exact, Exact] | None]:
+    def exacts(self, program: Program) -> list[tuple[Result, Result] | None]:
         """What both worlds of each pair give; None where the engine failed on one of them."""
         if self._worlds is not None:
             try:
@@ -161,7 +162,7 @@ class _Scene:
                 return [self._plain(program, pair) for pair in self.pairs]
         return [self._plain(program, pair) for pair in self.pairs]
 
-    def _plain(self, program: Program, pair: Pair) -> tuple[Exact, Exact] | None:
+    def _plain(self, program: Program, pair: Pair) -> tuple[Result, Result] | None:
         try:
             first, second = (alone(self.schema, self.table, self.storage, world, program) for world in pair.worlds)
         except UnavailableError:
@@ -214,11 +215,11 @@ class _Scene:
         return {name.lower() for name in names if name is not None}
 
 
-def _paired(exacts: Sequence[Exact]) -> list[tuple[Exact, Exact] | None]:
+def _paired(exacts: Sequence[Result]) -> list[tuple[Result, Result] | None]:
     return [(exacts[i], exacts[i + 1]) for i in range(0, len(exacts), 2)]
 
 
-def _worst(program: Program, worlds: tuple[Exact, Exact] | None, votes: bool) -> Gap | Literal[False] | None:
+def _worst(program: Program, worlds: tuple[Result, Result] | None, votes: bool) -> Gap | Literal[False] | None:
     if worlds is None:
         return None
     return next(

@@ -1,7 +1,7 @@
 """Many worlds in one engine query: the world of a row is a part of its owner and of its group.
 
-What runs is the engine's own statement for the program with one more public key, the world, and one more column of the
-owner. See replay.md for what this exercises and what only the plain way does.
+What runs is the engine's own statement for the program with one more public key, the world, which the program says to
+be one (`worlds`). See replay.md for what this exercises and what only the plain way does.
 """
 
 from __future__ import annotations
@@ -10,19 +10,16 @@ import atexit
 import functools
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
 from quincunx.audit.tables.world import Row
 from quincunx.errors import DataError
 from quincunx.table.engines import DuckDB, Result
-from quincunx.table.engines.piece import Piece, column
-from quincunx.table.engines.statement import Source
-from quincunx.table.expression import Column, Value
+from quincunx.table.expression import Column
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
@@ -30,30 +27,6 @@ from quincunx.table.source import Table
 
 # The extra column; no declared column may have its name.
 WORLD: Final = "world of replay"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Exact:
-    """What one world gives before noise: one integer for each key and measure; votes by key where keys are unknown.
-
-    Public keys are aligned: the numbers of two worlds stand at the same places and `keys` is empty.
-    """
-
-    measures: tuple[NDArray[np.int64], ...]
-    keys: tuple[tuple[Value, ...], ...] = ()
-    votes: NDArray[np.int64] | None = None
-
-
-class _Engine(DuckDB):
-    """The engine, told that the first key and the last owner are the world."""
-
-    def _source(self, program: Program) -> tuple[Source, Table]:
-        source, table = super()._source(program)
-        if not source.owners:
-            # Each row is one person: nothing is weighted, so that no owner is asked for.
-            return replace(source, worlds=True), table
-        world = Piece(sql=column(WORLD), type="BIGINT")
-        return replace(source, owners={**source.owners, "world": world}, worlds=True), table
 
 
 class Worlds:
@@ -73,14 +46,14 @@ class Worlds:
         world = ColumnSchema(name=WORLD, type="integer")
         wider = replace(table, columns=(world, *table.columns))
         tables = {name: wider if each is table else each for name, each in schema.tables.items()}
-        self._engine = _Engine({table.name: Table(self._rows.table("t"))}, replace(schema, tables=tables), threads=1)
+        self._engine = DuckDB({table.name: Table(self._rows.table("t"))}, replace(schema, tables=tables), threads=1)
 
     def close(self) -> None:
         """Give everything back."""
         self._engine.close()
         self._rows.close()
 
-    def run(self, program: Program) -> list[Exact]:
+    def run(self, program: Program) -> list[Result]:
         """What each world gives, by one statement."""
         key = Key(
             name=WORLD,
@@ -88,28 +61,21 @@ class Worlds:
             values=tuple(range(self._count)),
         )
         query = replace(program.query, keys=(key, *program.query.keys))
-        result = self._engine.run(replace(program, query=query))
+        result = self._engine.run(replace(program, query=query, worlds=True))
         return _aligned(result, self._count) if query.known_keys else _listed(result, self._count)
 
 
 def alone(
     schema: Schema, table: TableSchema, storage: Mapping[str, str], rows: Sequence[Row], program: Program
-) -> Exact:
+) -> Result:
     """What one world gives by the plain way: the engine as a session uses it, on a table of these rows alone."""
     connection = duckdb.connect(":memory:")
     try:
         _fill(connection, [each.name for each in table.columns], [storage[c.name.lower()] for c in table.columns], rows)
         with DuckDB({table.name: Table(connection.table("t"))}, schema) as engine:
-            return exact(engine.run(program))
+            return engine.run(program)
     finally:
         connection.close()
-
-
-def exact(result: Result) -> Exact:
-    """A result of the engine as replay compares it."""
-    if result.selection is None:
-        return Exact(measures=result.measures)
-    return Exact(measures=result.measures, keys=tuple(result.keys), votes=result.selection)
 
 
 def typed(table: TableSchema, storage: Mapping[str, str], rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -146,21 +112,26 @@ def _cast(names: Sequence[str], kinds: Sequence[str], rows: Sequence[Row]) -> tu
     return f"SELECT {written} FROM (SELECT {unnested})", {f"c{i}": list(values) for i, values in enumerate(columns)}
 
 
-def _aligned(result: Result, count: int) -> list[Exact]:
+def _aligned(result: Result, count: int) -> list[Result]:
+    """The groups of each world: the worlds are the first key, so its groups stand together."""
     shaped = [measure.reshape(count, -1) for measure in result.measures]
-    return [Exact(measures=tuple(measure[world] for measure in shaped)) for world in range(count)]
+    keys = [key[1:] for key in result.keys[: len(result.keys) // count]]
+    return [
+        Result(keys=keys, measures=tuple(measure[world] for measure in shaped), selection=None)
+        for world in range(count)
+    ]
 
 
-def _listed(result: Result, count: int) -> list[Exact]:
+def _listed(result: Result, count: int) -> list[Result]:
     votes = result.selection if result.selection is not None else np.zeros(0, dtype=np.int64)
     places: list[list[int]] = [[] for _ in range(count)]
     for place, key in enumerate(result.keys):
         places[int(key[0])].append(place)  # type: ignore[arg-type]
     return [
-        Exact(
+        Result(
+            keys=[result.keys[place][1:] for place in here],
             measures=tuple(measure[here] for measure in result.measures),
-            keys=tuple(result.keys[place][1:] for place in here),
-            votes=votes[here],
+            selection=votes[here],
         )
         for here in places
     ]

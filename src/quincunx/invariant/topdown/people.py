@@ -20,8 +20,8 @@ from quincunx.errors import DataError, cause
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers, Schema
 from quincunx.table.declaration import is_unicode
-from quincunx.table.engines.connection import connect
-from quincunx.table.engines.piece import DIALECT
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.scan import read
 from quincunx.table.files import find
 from quincunx.table.schema import ColumnSchema
@@ -160,7 +160,7 @@ def _from_parquet(file: Path, schema: Schema, geography: Geography, key: str | N
     storage = dict(origin.fields)
 
     def scanned(name: str, kind: str = "text") -> str:
-        return read(ColumnSchema(name=name, type=kind), storage[name]).sql.sql(dialect=DIALECT)
+        return DUCKDB.written(read(DUCKDB, ColumnSchema(name=name, type=kind), storage[name]).sql)
 
     codes = np.array(geography.codes[-1], dtype=object)
     tables: dict[str, Any] = {"leaves": {"code": codes, "place": np.arange(len(codes), dtype=np.int64)}}
@@ -188,7 +188,7 @@ def _from_parquet(file: Path, schema: Schema, geography: Geography, key: str | N
         for name, table in tables.items():
             connection.register(name, table)
         with origin.reading(connection, needed) as relation:
-            people = f"(SELECT {', '.join(chosen)} FROM {relation.sql(dialect=DIALECT)}) AS people"
+            people = f"(SELECT {', '.join(chosen)} FROM {DUCKDB.written(relation)}) AS people"
             rows = (
                 f"SELECT leaves.place * {schema.cells} + {' + '.join(cell)} AS position, {' + '.join(cell)} AS cell, "
                 f"{number} AS n, person FROM {people} {' '.join(joins)}"

@@ -1,4 +1,4 @@
-"""Expressions as DuckDB's SQL: total, typed, and the same on every row whatever the other rows are."""
+"""Expressions as SQL: total, typed, and the same on every row whatever the other rows are."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Final, TypeAlias
 
 from quincunx.errors import QueryError
 from quincunx.table.engines import emit_choice, emit_number, emit_text, emit_time
+from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.piece import Piece, constant
 from quincunx.table.expression import Call, Column, Expression, Literal
 
-# From a call and its emitted arguments to SQL.
-Emit: TypeAlias = Callable[[Call, list[Piece]], Piece]
+# From a dialect, a call and its emitted arguments to SQL.
+Emit: TypeAlias = Callable[[Dialect, Call, list[Piece]], Piece]
 
 EMISSIONS: Final[Mapping[str, Emit]] = {
     **emit_number.EMISSIONS,
@@ -21,7 +22,7 @@ EMISSIONS: Final[Mapping[str, Emit]] = {
 }
 
 
-def emit(expression: Expression, columns: Mapping[str, Piece]) -> Piece:
+def emit(d: Dialect, expression: Expression, columns: Mapping[str, Piece]) -> Piece:
     """The expression over columns, which are given by their names in lower case."""
     if isinstance(expression, Literal):
         return constant(expression.value)
@@ -31,6 +32,6 @@ def emit(expression: Expression, columns: Mapping[str, Piece]) -> Piece:
             raise QueryError("the engine has no such column", where="engine", got=expression.name)
         return Piece(sql=piece.sql.copy(), type=piece.type)
     if isinstance(expression, Call) and expression.operator in EMISSIONS:
-        arguments = [emit(argument, columns) for argument in expression.arguments]
-        return EMISSIONS[expression.operator](expression, arguments)
+        arguments = [emit(d, argument, columns) for argument in expression.arguments]
+        return EMISSIONS[expression.operator](d, expression, arguments)
     raise QueryError("the engine cannot compute this expression", where="engine", got=type(expression).__name__)

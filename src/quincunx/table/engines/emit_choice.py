@@ -7,9 +7,10 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import no_nan, within
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.piece import INTEGERS, Piece, alike, binary, both, call, cast, choose, try_cast
+from quincunx.table.engines.piece import INTEGERS, Piece, alike, binary, both, call, cast, choose
 from quincunx.table.expression import Call
 from quincunx.table.storage import decimal_parts
 
@@ -18,90 +19,90 @@ def _boolean(sql: exp.Expression) -> Piece:
     return Piece(sql=exp.Paren(this=sql), type="BOOLEAN")
 
 
-def _comparison(kind: type[exp.Binary]) -> Callable[[Call, list[Piece]], Piece]:
-    def emit(_node: Call, pieces: list[Piece]) -> Piece:
+def _comparison(kind: type[exp.Binary]) -> Callable[[Dialect, Call, list[Piece]], Piece]:
+    def emit(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
         left, right = alike(pieces)
         return Piece(sql=binary(kind, left.sql, right.sql), type="BOOLEAN")
 
     return emit
 
 
-def _between(_node: Call, pieces: list[Piece]) -> Piece:
+def _between(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     x, low, high = alike(pieces)
     return _boolean(exp.Between(this=x.sql, low=low.sql, high=high.sql))
 
 
-def _in(_node: Call, pieces: list[Piece]) -> Piece:
+def _in(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     x, *listed = alike(pieces)
     return _boolean(exp.In(this=x.sql, expressions=[item.sql for item in listed]))
 
 
-def _is_null(_node: Call, pieces: list[Piece]) -> Piece:
+def _is_null(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     return _boolean(exp.Is(this=pieces[0].sql, expression=exp.null()))
 
 
-def _and(_node: Call, pieces: list[Piece]) -> Piece:
+def _and(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     return Piece(sql=both([piece.to("BOOLEAN").sql for piece in pieces]), type="BOOLEAN")
 
 
-def _or(_node: Call, pieces: list[Piece]) -> Piece:
+def _or(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     joined = pieces[0].to("BOOLEAN").sql
     for piece in pieces[1:]:
         joined = exp.Or(this=joined, expression=piece.to("BOOLEAN").sql)
     return _boolean(joined)
 
 
-def _not(_node: Call, pieces: list[Piece]) -> Piece:
+def _not(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     return _boolean(exp.Not(this=pieces[0].to("BOOLEAN").sql))
 
 
-def _case(_node: Call, pieces: list[Piece]) -> Piece:
+def _case(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     conditions, values = pieces[0:-1:2], alike([*pieces[1::2], pieces[-1]])
     cases = [(condition.sql, value.sql) for condition, value in zip(conditions, values, strict=False)]
     return Piece(sql=choose(cases, values[-1].sql), type=values[-1].type)
 
 
-def _function(name: str) -> Callable[[Call, list[Piece]], Piece]:
-    def emit(_node: Call, pieces: list[Piece]) -> Piece:
+def _function(name: str) -> Callable[[Dialect, Call, list[Piece]], Piece]:
+    def emit(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
         same = alike(pieces)
         return Piece(sql=call(name, *(piece.sql for piece in same)), type=same[0].type)
 
     return emit
 
 
-def _cast(node: Call, pieces: list[Piece]) -> Piece:
-    return _CASTS[node.type](node, pieces[0])
+def _cast(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
+    return _CASTS[node.type](d, node, pieces[0])
 
 
-def _to_integer(node: Call, x: Piece) -> Piece:
+def _to_integer(d: Dialect, node: Call, x: Piece) -> Piece:
     if x.type in INTEGERS:
         return x
     kind = "BIGINT" if within(node, 2**61) or x.type == "BOOLEAN" else "HUGEINT"
-    return Piece(sql=try_cast(x.sql, kind), type=kind)
+    return Piece(sql=d.attempt(x, kind), type=kind)
 
 
-def _to_decimal(_node: Call, x: Piece) -> Piece:
+def _to_decimal(d: Dialect, _node: Call, x: Piece) -> Piece:
     if x.type == "DOUBLE" or decimal_parts(x.type):
         return x
-    return Piece(sql=no_nan(try_cast(x.sql, "DOUBLE")), type="DOUBLE")
+    return Piece(sql=no_nan(d.attempt(x, "DOUBLE")), type="DOUBLE")
 
 
-def _to_date(kind: str) -> Callable[[Call, Piece], Piece]:
-    def emit(_node: Call, x: Piece) -> Piece:
-        return calendar(try_cast(x.sql, kind), kind)
+def _to_date(kind: str) -> Callable[[Dialect, Call, Piece], Piece]:
+    def emit(d: Dialect, _node: Call, x: Piece) -> Piece:
+        return calendar(d.attempt(x, kind), kind)
 
     return emit
 
 
-def _to_text(_node: Call, x: Piece) -> Piece:
+def _to_text(_d: Dialect, _node: Call, x: Piece) -> Piece:
     return Piece(sql=cast(x.sql, "VARCHAR"), type="VARCHAR")
 
 
-def _to_boolean(_node: Call, x: Piece) -> Piece:
-    return Piece(sql=try_cast(x.sql, "BOOLEAN"), type="BOOLEAN")
+def _to_boolean(d: Dialect, _node: Call, x: Piece) -> Piece:
+    return Piece(sql=d.attempt(x, "BOOLEAN"), type="BOOLEAN")
 
 
-_CASTS: Final[dict[str, Callable[[Call, Piece], Piece]]] = {
+_CASTS: Final[dict[str, Callable[[Dialect, Call, Piece], Piece]]] = {
     "integer": _to_integer,
     "decimal": _to_decimal,
     "date": _to_date("DATE"),

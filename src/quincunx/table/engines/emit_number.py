@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.piece import INTEGERS, Piece, binary, call, cast, choose, integer_type, text, whole
 from quincunx.table.expression import Call, Expression, Literal
 
@@ -26,28 +27,28 @@ def is_integer(pieces: list[Piece]) -> bool:
     return all(piece.type in INTEGERS for piece in pieces)
 
 
-def _arithmetic(kind: type[exp.Binary]) -> Callable[[Call, list[Piece]], Piece]:
-    def emit(node: Call, pieces: list[Piece]) -> Piece:
+def _arithmetic(kind: type[exp.Binary]) -> Callable[[Dialect, Call, list[Piece]], Piece]:
+    def emit(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
         if not is_integer(pieces):
-            return _decimal(node, binary(kind, *(piece.to("DOUBLE").sql for piece in pieces)))
-        return _whole(node, pieces, lambda *sides: binary(kind, *sides))
+            return _decimal(node, d.arithmetic(kind, *(piece.to("DOUBLE").sql for piece in pieces)))
+        return _whole(d, node, pieces, lambda *sides: binary(kind, *(side.sql for side in sides)))
 
     return emit
 
 
-def _whole(node: Call, pieces: list[Piece], build: Callable[..., exp.Expression]) -> Piece:
-    """An integer operation in the smallest type that is proved to hold operands and result, or guarded by TRY."""
+def _whole(d: Dialect, node: Call, pieces: list[Piece], build: Callable[..., exp.Expression]) -> Piece:
+    """An integer operation in the smallest type that is proved to hold operands and result, or guarded."""
     if all(piece.type == "BIGINT" for piece in pieces) and all(
         within(part, _BIGINT) for part in (node, *node.arguments)
     ):
-        return Piece(sql=build(*(piece.sql for piece in pieces)), type="BIGINT")
-    wide = build(*(piece.to("HUGEINT").sql for piece in pieces))
+        return Piece(sql=build(*pieces), type="BIGINT")
+    wide = build(*(piece.to("HUGEINT") for piece in pieces))
     safe = all(within(part, _HUGEINT) for part in (node, *node.arguments))
-    return Piece(sql=wide if safe else call("TRY", wide), type="HUGEINT")
+    return Piece(sql=wide if safe else d.guarded(wide), type="HUGEINT")
 
 
 def no_nan(sql: exp.Expression) -> exp.Expression:
-    """NULL for NaN, which DuckDB takes as equal to itself."""
+    """NULL for NaN, which engines take as equal to itself."""
     return call("NULLIF", sql, cast(text("nan"), "DOUBLE"))
 
 
@@ -57,48 +58,48 @@ def _decimal(node: Call, sql: exp.Expression) -> Piece:
     return Piece(sql=sql if finite else no_nan(sql), type="DOUBLE")
 
 
-def _divide(node: Call, pieces: list[Piece]) -> Piece:
+def _divide(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
     left, right = (piece.to("DOUBLE").sql for piece in pieces)
-    return _decimal(node, binary(exp.Div, left, right))
+    return _decimal(node, d.arithmetic(exp.Div, left, right))
 
 
-def _whole_divide(node: Call, pieces: list[Piece]) -> Piece:
-    return _whole(node, pieces, lambda x, y: binary(exp.IntDiv, x, call("NULLIF", y, whole(0))))
+def _not_zero(piece: Piece, zero: exp.Expression) -> Piece:
+    return Piece(sql=call("NULLIF", piece.sql, zero), type=piece.type)
 
 
-def _remainder(node: Call, pieces: list[Piece]) -> Piece:
+def _whole_divide(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
+    return _whole(d, node, pieces, lambda x, y: d.quotient(x, _not_zero(y, whole(0))))
+
+
+def _remainder(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
     if is_integer(pieces):
-        return _whole(node, pieces, lambda x, y: binary(exp.Mod, x, call("NULLIF", y, whole(0))))
-    left, right = (piece.to("DOUBLE").sql for piece in pieces)
-    return Piece(sql=no_nan(binary(exp.Mod, left, call("NULLIF", right, cast(text("0"), "DOUBLE")))), type="DOUBLE")
+        return _whole(d, node, pieces, lambda x, y: binary(exp.Mod, x.sql, _not_zero(y, whole(0)).sql))
+    left, right = (piece.to("DOUBLE") for piece in pieces)
+    return Piece(sql=no_nan(d.remainder(left.sql, _not_zero(right, cast(text("0"), "DOUBLE")).sql)), type="DOUBLE")
 
 
-def _negate(node: Call, pieces: list[Piece]) -> Piece:
+def _negate(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
     if is_integer(pieces):
-        return _whole(node, pieces, lambda x: binary(exp.Sub, whole(0), x))
+        return _whole(d, node, pieces, lambda x: binary(exp.Sub, whole(0), x.sql))
     return Piece(sql=exp.Paren(this=exp.Neg(this=pieces[0].to("DOUBLE").sql)), type="DOUBLE")
 
 
-def _abs(node: Call, pieces: list[Piece]) -> Piece:
+def _abs(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
     if is_integer(pieces):
-        return _whole(node, pieces, lambda x: call("ABS", x))
+        return _whole(d, node, pieces, lambda x: call("ABS", x.sql))
     return Piece(sql=call("ABS", pieces[0].to("DOUBLE").sql), type="DOUBLE")
 
 
-def _rounding(name: str) -> Callable[[Call, list[Piece]], Piece]:
-    def emit(node: Call, pieces: list[Piece]) -> Piece:
-        if is_integer(pieces[:1]):
-            return pieces[0]
-        arguments = [pieces[0].to("DOUBLE").sql]
-        for digits in node.arguments[1:]:
-            places = digits.value if isinstance(digits, Literal) and isinstance(digits.value, int) else 0
-            arguments.append(exp.Literal.number(places))
-        return Piece(sql=no_nan(call(name, *arguments)), type="DOUBLE")
-
-    return emit
+def _rounding(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
+    if is_integer(pieces[:1]):
+        return pieces[0]
+    places = [
+        each.value if isinstance(each, Literal) and isinstance(each.value, int) else 0 for each in node.arguments[1:]
+    ]
+    return Piece(sql=no_nan(d.rounding(node.operator, pieces[0].to("DOUBLE").sql, places)), type="DOUBLE")
 
 
-def _clamp(node: Call, pieces: list[Piece]) -> Piece:
+def _clamp(_d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
     x = pieces[0]
     if x.type in INTEGERS:
         # The result's own bounds are the whole numbers inside the limits.
@@ -122,8 +123,8 @@ EMISSIONS: Final = {
     "remainder": _remainder,
     "negate": _negate,
     "abs": _abs,
-    "floor": _rounding("FLOOR"),
-    "ceil": _rounding("CEIL"),
-    "round": _rounding("ROUND"),
+    "floor": _rounding,
+    "ceil": _rounding,
+    "round": _rounding,
     "clamp": _clamp,
 }

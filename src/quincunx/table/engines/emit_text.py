@@ -7,56 +7,39 @@ from typing import Final
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import Piece, binary, call
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.piece import Piece
 from quincunx.table.expression import Call, Literal
 
 
-def _function(name: str, kind: str = "VARCHAR") -> Callable[[Call, list[Piece]], Piece]:
-    def emit(node: Call, pieces: list[Piece]) -> Piece:
-        return Piece(
-            sql=call(name, *(_argument(*pair) for pair in zip(node.arguments, pieces, strict=True))), type=kind
-        )
+def _function(kind: str = "VARCHAR") -> Callable[[Dialect, Call, list[Piece]], Piece]:
+    def emit(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
+        given = (_argument(*pair) for pair in zip(node.arguments, pieces, strict=True))
+        return Piece(sql=d.text(node.operator, *given), type=kind)
 
     return emit
 
 
 def _argument(expression: object, piece: Piece) -> exp.Expression:
-    # Positions are small constants; written bare they have the type that DuckDB expects.
+    # Positions are small constants; written bare they have the type that engines expect.
     if isinstance(expression, Literal) and isinstance(expression.value, int):
         return exp.Literal.number(expression.value)
     return piece.sql
 
 
-def _join(_node: Call, pieces: list[Piece]) -> Piece:
+def _join(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     joined = pieces[0].sql
     for piece in pieces[1:]:
         joined = exp.DPipe(this=joined, expression=piece.sql)
     return Piece(sql=exp.Paren(this=joined), type="VARCHAR")
 
 
-def _matching(kind: type[exp.Binary]) -> Callable[[Call, list[Piece]], Piece]:
-    def emit(_node: Call, pieces: list[Piece]) -> Piece:
-        return Piece(sql=binary(kind, pieces[0].sql, pieces[1].sql), type="BOOLEAN")
-
-    return emit
-
+_BOOLEANS: Final = ("starts_with", "ends_with", "contains", "like", "ilike")
+_TEXTS: Final = ("upper", "lower", "trim", "ltrim", "rtrim", "left", "right", "substring", "concat", "replace")
 
 EMISSIONS: Final = {
-    "upper": _function("UPPER"),
-    "lower": _function("LOWER"),
-    "length": _function("LENGTH", "BIGINT"),
-    "trim": _function("TRIM"),
-    "ltrim": _function("LTRIM"),
-    "rtrim": _function("RTRIM"),
-    "left": _function("LEFT"),
-    "right": _function("RIGHT"),
-    "substring": _function("SUBSTRING"),
+    **dict.fromkeys(_TEXTS, _function()),
+    **dict.fromkeys(_BOOLEANS, _function("BOOLEAN")),
+    "length": _function("BIGINT"),
     "join": _join,
-    "concat": _function("CONCAT"),
-    "replace": _function("REPLACE"),
-    "starts_with": _function("STARTS_WITH", "BOOLEAN"),
-    "ends_with": _function("ENDS_WITH", "BOOLEAN"),
-    "contains": _function("CONTAINS", "BOOLEAN"),
-    "like": _matching(exp.Like),
-    "ilike": _matching(exp.ILike),
 }

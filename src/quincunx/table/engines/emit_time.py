@@ -7,7 +7,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import Piece, call, choose, constant
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.piece import Piece, choose, constant
 from quincunx.table.expression import Call
 
 _ENDS: Final = {
@@ -23,12 +24,12 @@ def calendar(sql: exp.Expression, kind: str) -> Piece:
     return Piece(sql=choose([(inside, sql)], exp.null()), type=kind)
 
 
-def _part(_node: Call, pieces: list[Piece]) -> Piece:
-    return Piece(sql=call("DATE_PART", pieces[0].sql, pieces[1].sql), type="BIGINT")
+def _part(d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
+    return Piece(sql=d.part(pieces[0].sql, pieces[1].sql), type="BIGINT")
 
 
-def _truncate(_node: Call, pieces: list[Piece]) -> Piece:
-    return Piece(sql=call("DATE_TRUNC", pieces[0].sql, pieces[1].to("TIMESTAMP").sql), type="TIMESTAMP")
+def _truncate(d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
+    return Piece(sql=d.trunc(pieces[0].sql, pieces[1].to("TIMESTAMP").sql), type="TIMESTAMP")
 
 
 EMISSIONS: Final = {"date_part": _part, "date_trunc": _truncate}

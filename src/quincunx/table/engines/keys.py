@@ -10,17 +10,18 @@ from typing import Any
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import INTEGERS, Piece, binary, call, choose, decimal_text, double, iso, nearest
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.piece import INTEGERS, Piece, binary, choose, decimal_text, double, iso, nearest
 from quincunx.table.expression import Value
 from quincunx.table.storage import decimal_parts
 
 
-def normal(piece: Piece) -> Piece:
+def normal(d: Dialect, piece: Piece) -> Piece:
     """A key of which equal values are one value: no −0.0, nothing infinite."""
     if piece.type != "DOUBLE":
         return piece
     zeroless = binary(exp.Add, piece.sql, double(Fraction(0)))
-    finite = call("ISFINITE", piece.sql.copy())
+    finite = d.finite(piece.sql.copy())
     return Piece(sql=choose([(finite, zeroless)], exp.null()), type="DOUBLE")
 
 

@@ -10,31 +10,32 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, try_cast, whole
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, whole
 from quincunx.table.measure import Measure
 from quincunx.table.storage import decimal_parts
 
 
-def present(piece: Piece) -> exp.Expression:
+def present(d: Dialect, piece: Piece) -> exp.Expression:
     """Whether a value counts: neither NULL nor infinite."""
     if piece.type == "DOUBLE":
-        return call("COALESCE", call("ISFINITE", piece.sql), exp.false())
+        return call("COALESCE", d.finite(piece.sql), exp.false())
     return exp.Paren(this=exp.Not(this=exp.Is(this=piece.sql, expression=exp.null())))
 
 
-def contribution(measure: Measure, argument: Piece, where: exp.Expression | None) -> exp.Expression:
+def contribution(d: Dialect, measure: Measure, argument: Piece, where: exp.Expression | None) -> exp.Expression:
     """What a row adds before it is weighted. `argument` and `where` are columns, so they may be repeated."""
-    conditions = [present(argument)] + ([where] if where is not None else [])
-    steps = call("LEAST", call("GREATEST", _steps(measure, argument), whole(measure.low)), whole(measure.high))
+    conditions = [present(d, argument)] + ([where] if where is not None else [])
+    steps = call("LEAST", call("GREATEST", _steps(d, measure, argument), whole(measure.low)), whole(measure.high))
     value = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
     return choose([(both(conditions), value)], whole(0))
 
 
-def _steps(measure: Measure, argument: Piece) -> exp.Expression:
+def _steps(d: Dialect, measure: Measure, argument: Piece) -> exp.Expression:
     """⌊x/step + 1/2⌋ as a BIGINT."""
     scale = decimal_parts(argument.type)
     if argument.type == "DOUBLE" or measure.argument is None:
-        return _rounded(measure, argument.sql)
+        return _rounded(d, measure, argument.sql)
     bounds = measure.argument.low, measure.argument.high
     places = 10 ** (scale[1] if scale else 0)
     # The unscaled whole number u = x·10^s, in steps: u·q/(p·10^s), reduced.
@@ -42,37 +43,35 @@ def _steps(measure: Measure, argument: Piece) -> exp.Expression:
     reach = max(abs(end) for end in bounds if end is not None) * places + 1
     unscaled = _unscaled(argument, scale, reach)
     if unscaled is None:
-        return _rounded(measure, argument.to("DOUBLE").sql)
+        return _rounded(d, measure, argument.to("DOUBLE").sql)
     if ratio == 1:
-        return try_cast(unscaled, "BIGINT") if argument.type != "BIGINT" else unscaled
-    # ⌊u·a/b + 1/2⌋ = ⌊(2a·u + b)/2b⌋; the engine cuts toward zero, so the numerator is first made positive.
+        return unscaled.sql if unscaled.type == "BIGINT" else d.attempt(unscaled, "BIGINT")
+    # ⌊u·a/b + 1/2⌋ = ⌊(2a·u + b)/2b⌋; the quotient is cut toward zero, so the numerator is first made positive.
     a, b = ratio.numerator, ratio.denominator
     shift = -(-(2 * a * int(reach + 1) + b) // (2 * b))
     largest = 2 * a * int(reach + 1) + b + 2 * b * shift
     kind = "BIGINT" if argument.type == "BIGINT" and largest < 2**62 else "HUGEINT"
     if largest >= 2**126:
-        return _rounded(measure, argument.to("DOUBLE").sql)
-    moved = binary(exp.Mul, Piece(sql=unscaled, type="").to(kind).sql, cast(text(str(2 * a)), kind))
+        return _rounded(d, measure, argument.to("DOUBLE").sql)
+    moved = binary(exp.Mul, cast(unscaled.sql, kind), cast(text(str(2 * a)), kind))
     moved = binary(exp.Add, moved, cast(text(str(b + 2 * b * shift)), kind))
-    steps = binary(exp.IntDiv, moved, cast(text(str(2 * b)), kind))
-    return try_cast(binary(exp.Sub, steps, cast(text(str(shift)), kind)), "BIGINT")
+    steps = d.quotient(Piece(sql=moved, type=kind), Piece(sql=cast(text(str(2 * b)), kind), type=kind))
+    return d.attempt(Piece(sql=binary(exp.Sub, steps, cast(text(str(shift)), kind)), type=kind), "BIGINT")
 
 
-def _unscaled(argument: Piece, scale: tuple[int, int] | None, reach: Fraction) -> exp.Expression | None:
+def _unscaled(argument: Piece, scale: tuple[int, int] | None, reach: Fraction) -> Piece | None:
     if scale is None:
-        return argument.sql
+        return argument
     places = 10 ** scale[1]
     if reach * places < 10**38:
         wide = cast(argument.sql, f"DECIMAL(38,{scale[1]})")
         factor = cast(text(str(places)), f"DECIMAL({scale[1] + 1},0)")
-        return cast(binary(exp.Mul, wide, factor), "HUGEINT")
+        return Piece(sql=cast(binary(exp.Mul, wide, factor), "HUGEINT"), type="HUGEINT")
     return None
 
 
-def _rounded(measure: Measure, x: exp.Expression) -> exp.Expression:
+def _rounded(d: Dialect, measure: Measure, x: exp.Expression) -> exp.Expression:
     p, q = Fraction(measure.step.numerator), Fraction(measure.step.denominator)
-    scaled = binary(exp.Div, binary(exp.Mul, x, double(q)), double(p))
-    steps = call("FLOOR", binary(exp.Add, scaled, double(Fraction(1, 2))))
-    # Clipped as a double too, so that it fits a BIGINT: bounds are below 2^62 steps.
-    low, high = (double(Fraction(end)) for end in (measure.low, measure.high))
-    return cast(call("LEAST", call("GREATEST", steps, low), high), "BIGINT")
+    scaled = d.arithmetic(exp.Div, d.arithmetic(exp.Mul, x, double(q)), double(p))
+    # Clipped before it is a BIGINT, so that it fits: bounds are below 2^62 steps.
+    return d.floor_within(d.arithmetic(exp.Add, scaled, double(Fraction(1, 2))), measure.low, measure.high)

@@ -1,4 +1,4 @@
-"""A program as one DuckDB statement: rows, weights, sums, votes."""
+"""A program as one statement: rows, weights, sums, votes. The dialect is asked for what engines write differently."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from sqlglot import exp
 from quincunx.errors import QueryError
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import votes, weights
+from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
 from quincunx.table.engines.lattice import contribution, present
-from quincunx.table.engines.piece import DIALECT, Piece, binary, both, call, cast, choose, column, text, whole
+from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.expression import Expression
 from quincunx.table.measure import Measure, Program
 from quincunx.table.plan import Filter, Query
@@ -34,9 +35,8 @@ class Statement:
 class Source:
     """Where the rows come from: a relation of SQL, its columns by name and as they are read, and its owner.
 
-    once: the relation may change while it is read (a file), so it must be read exactly once. worlds: the first key
-    tells datasets apart that are asked together (replay); it takes no part in which keys a unit keeps. required: what
-    every row has, or it is no row of the table.
+    once: the relation may change while it is read (a file), so it must be read exactly once. required: what every row
+    has, or it is no row of the table.
     """
 
     relation: exp.Expression
@@ -44,31 +44,31 @@ class Source:
     columns: Mapping[str, Piece]
     owners: Mapping[str, Piece]
     once: bool = False
-    worlds: bool = False
     required: tuple[Piece, ...] = ()
 
 
-def owners(unit: AddRemove | Replace, columns: Mapping[str, Piece]) -> dict[str, Piece]:
+def owners(d: Dialect, unit: AddRemove | Replace, columns: Mapping[str, Piece]) -> dict[str, Piece]:
     """The columns that identify a unit of protection: the key, and the period where there is one."""
     if unit.key is None:
         return {}
     found = {"o0": columns[unit.key.lower()]}
     if unit.per is not None:
         moment = columns[unit.per.column.lower()].to("TIMESTAMP").sql
-        found["o1"] = Piece(sql=call("DATE_TRUNC", text(unit.per.period), moment), type="TIMESTAMP")
+        found["o1"] = Piece(sql=d.trunc(text(unit.per.period), moment), type="TIMESTAMP")
     return found
 
 
 class _Writer:
     """Collects the relations of one statement, in order."""
 
-    def __init__(self, program: Program, source: Source) -> None:
-        self.program, self.source = program, source
+    def __init__(self, program: Program, source: Source, d: Dialect) -> None:
+        self.program, self.source, self.d = program, source, d
         self.query: Query = program.query
         self.known = self.query.known_keys
         self.relations: list[tuple[str, exp.Select, bool | None]] = []
         self.parameters: dict[str, Any] = {}
-        self.owners = list(source.owners)
+        self.who = self._owners()
+        self.owners = list(self.who)
         self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
         self.columns: dict[Expression, str] = {}
 
@@ -76,8 +76,21 @@ class _Writer:
         self._read()
         self._keep()
         parts = [*self._rows(), *self._people(), *self._votes()]
-        sql = self._join(parts).sql(dialect=DIALECT, pretty=True)
+        sql = self.d.written(self._join(parts), pretty=True)
         return Statement(sql=sql, parameters=self.parameters)
+
+    def _owners(self) -> dict[str, Piece]:
+        """Whose a row is. Of several worlds its own belongs to the owner too: nobody is in two of them."""
+        if not self.program.worlds or not self.source.owners:
+            # Where each row is one person, nothing is weighted and no owner is asked for.
+            return dict(self.source.owners)
+        return {**self.source.owners, "world": self._emit(self.query.keys[0].expression)}
+
+    def _emit(self, expression: Expression) -> Piece:
+        return emit(self.d, expression, self.source.columns)
+
+    def _normal(self, piece: Piece) -> exp.Expression:
+        return normal(self.d, piece).sql
 
     def add(self, name: str, select: exp.Select, once: bool | None = None) -> None:
         self.relations.append((name, select, once))
@@ -93,23 +106,23 @@ class _Writer:
     def _read(self) -> None:
         """`read`: the rows that count, with owner, keys, arguments and conditions."""
         source, chosen = self.source, []
-        for name, piece in source.owners.items():
-            chosen.append(exp.alias_(normal(piece).sql, name))
+        for name, piece in self.who.items():
+            chosen.append(exp.alias_(self._normal(piece), name))
         for i, key in enumerate(self.query.keys):
-            chosen.append(exp.alias_(normal(emit(key.expression, source.columns)).sql, f"k{i}"))
+            chosen.append(exp.alias_(self._normal(self._emit(key.expression)), f"k{i}"))
         self.types: dict[Expression, str] = {}
         for i, expression in enumerate(self._needed()):
-            piece = emit(expression, source.columns)
+            piece = self._emit(expression)
             self.columns[expression], self.types[expression] = f"a{i}", piece.type
             chosen.append(exp.alias_(piece.sql, f"a{i}"))
         conditions = []
         if isinstance(self.query.rows, Filter):
-            conditions.append(emit(self.query.rows.condition, source.columns).sql)
-        for piece in source.owners.values():
+            conditions.append(self._emit(self.query.rows.condition).sql)
+        for piece in self.who.values():
             # The same expression as the owner itself: a key that is no value belongs to nobody and must not be kept.
-            owner = exp.Paren(this=normal(piece).sql)
+            owner = exp.Paren(this=self._normal(piece))
             conditions.append(exp.Paren(this=exp.Not(this=exp.Is(this=owner, expression=exp.null()))))
-        conditions += [present(piece) for piece in source.required]
+        conditions += [present(self.d, piece) for piece in source.required]
         select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(source.relation)
         self.add("read", select.where(both(conditions)) if conditions else select)
 
@@ -120,16 +133,11 @@ class _Writer:
         for i, key in enumerate(self.query.keys):
             if key.values is None:
                 continue
-            kind = normal(emit(key.expression, self.source.columns)).type
+            kind = self._emit(key.expression).type
             listed, places, nulls = public_key(key.values, kind)
             self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
-            unnested = [
-                exp.alias_(call("UNNEST", cast(exp.Placeholder(this=name), f"{each}[]")), alias)
-                for name, each, alias in ((f"keys{i}", kind, "v"), (f"places{i}", "BIGINT", "i"))
-            ]
-            self.add(f"key{i}", exp.select(*unnested))
-            same = exp.NullSafeEQ if nulls else exp.EQ
-            on = same(this=column(f"k{i}", "read"), expression=column("v", f"key{i}"))
+            self.add(f"key{i}", self.d.keys(f"keys{i}", f"places{i}", kind))
+            on = self.d.same(column(f"k{i}", "read"), column("v", f"key{i}"), nulls=nulls)
             joined = joined.join(f"key{i}", on=on, copy=False)
             number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), column("i", f"key{i}"))
         for name in self.owners:
@@ -153,8 +161,8 @@ class _Writer:
         """What a row adds: a number for sums, whether it counts for counts; None where every row counts."""
         where = None if measure.where is None else self._piece(measure.where).sql
         if not measure.counts and measure.argument is not None:
-            return contribution(measure, self._piece(measure.argument), where)
-        conditions = [] if measure.argument is None else [present(self._piece(measure.argument))]
+            return contribution(self.d, measure, self._piece(measure.argument), where)
+        conditions = [] if measure.argument is None else [present(self.d, self._piece(measure.argument))]
         conditions += [] if where is None else [call("COALESCE", where, exp.false())]
         return both(conditions) if conditions else None
 
@@ -165,7 +173,7 @@ class _Writer:
         parts = [self._measured(self._full)]
         if vectors[0].bits:
             group = None if self.known else self.groups
-            for name, relation in weights.over_rows(vectors[0], self.owners, group or ["g"]):
+            for name, relation in weights.over_rows(self.d, vectors[0], self.owners, group or ["g"]):
                 self.add(name, relation)
             # What those over the limit have too much, taken off again: they alone are joined, which is faster.
             on = self._same("kept", "heavy", self.owners)
@@ -183,11 +191,11 @@ class _Writer:
         """What all rows add up to with W = 2^bits: no row is cut, so the factor 2^fraction comes after the sum."""
         x = column(f"x{i}", "kept")
         if not measure.counts:
-            total: exp.Expression = exp.Sum(this=x)
+            total: exp.Expression = self.d.total(x)
         elif measure.argument is None and measure.where is None:
             total = exp.Count(this=exp.Star())
         else:
-            total = exp.Sum(this=choose([(x, whole(1))], whole(0)))
+            total = self.d.total(choose([(x, whole(1))], whole(0)))
         if not measure.fraction:
             return total
         return binary(exp.Mul, cast(total, "HUGEINT"), cast(text(str(1 << measure.fraction)), "HUGEINT"))
@@ -200,13 +208,16 @@ class _Writer:
         x = column(f"x{i}", "kept")
         if measure.counts:
             plain = measure.argument is None and measure.where is None
-            return exp.Sum(this=weight.copy() if plain else choose([(x, weight.copy())], whole(0)))
+            return self.d.total(weight.copy() if plain else choose([(x, weight.copy())], whole(0)))
         size = max(abs(measure.low - measure.centre), abs(measure.high - measure.centre))
         bits, shift = measure.vector.bits, measure.vector.bits - measure.fraction
-        wide = x if size << bits < 2**62 else cast(x, "HUGEINT")
-        product = binary(exp.Mul, wide, weight.copy())
-        # The engine's // cuts toward zero, so that no row counts for more than its weight says.
-        return exp.Sum(this=binary(exp.IntDiv, product, whole(1 << shift)) if shift else product)
+        small = size << bits < 2**62
+        product = binary(exp.Mul, x if small else cast(x, "HUGEINT"), weight.copy())
+        if not shift:
+            return self.d.total(product)
+        # The quotient is cut toward zero, so that no row counts for more than its weight says.
+        share = Piece(sql=product, type="BIGINT" if small else "HUGEINT")
+        return self.d.total(self.d.quotient(share, constant(1 << shift)))
 
     def _people(self) -> list[exp.Select]:
         found = []
@@ -222,20 +233,25 @@ class _Writer:
             weight: exp.Expression = whole(1)
             if measure.vector.bits:
                 heavy = f"heavy{i}"
-                for name, relation in weights.over_groups(measure.vector, self.owners, f"units{i}", heavy):
+                for name, relation in weights.over_groups(self.d, measure.vector, self.owners, f"units{i}", heavy):
                     self.add(name, relation)
                 select = select.join(heavy, join_type="left", on=self._same(f"units{i}", heavy, self.owners))
                 weight = call("COALESCE", column("w", heavy), whole(1 << measure.vector.bits))
             for j in range(len(self.program.measures)):
-                select = select.select(exp.alias_(exp.Sum(this=weight) if i == j else whole(0), f"m{j}"))
+                select = select.select(exp.alias_(self.d.total(weight) if i == j else whole(0), f"m{j}"))
             found.append(self._grouped(select))
         return found
 
     def _votes(self) -> list[exp.Select]:
         if self.program.selection is None:
             return []
-        hashed = self.groups[1:] if self.source.worlds else self.groups
-        for name, relation, once in votes.relations(self.program.selection, self.owners, self.groups, hashed):
+        keys = [
+            Piece(sql=column(f"k{i}"), type=self._emit(key.expression).type) for i, key in enumerate(self.query.keys)
+        ]
+        # Which world it is takes no part in which keys a person keeps.
+        hashed = keys[1:] if self.program.worlds else keys
+        chosen = votes.relations(self.d, self.program.selection, self.owners, self.groups, hashed)
+        for name, relation, once in chosen:
             self.add(name, relation, once)
         select = exp.select(*(column(name) for name in self.groups)).from_("votes")
         for j in range(len(self.program.measures)):
@@ -260,19 +276,24 @@ class _Writer:
         if self.program.selection is not None:
             names.append("s")
         keys = [column(name) for name in self.groups]
-        final = exp.select(*keys).from_(union.subquery("parts")).group_by(*keys).order_by(*(key.copy() for key in keys))
+        final = (
+            exp.select(*keys)
+            .from_(union.subquery("parts"))
+            .group_by(*keys)
+            .order_by(*(self.d.ordered(key.copy()) for key in keys))
+        )
         for name in names:
-            total = call("LEAST", call("GREATEST", exp.Sum(this=column(name)), whole(-LARGEST)), whole(LARGEST))
+            total = call("LEAST", call("GREATEST", self.d.total(column(name)), whole(-LARGEST)), whole(LARGEST))
             final = final.select(exp.alias_(cast(total, "BIGINT"), name), copy=False)
         if self.program.selection is not None:
-            final = final.having(exp.GT(this=exp.Sum(this=column("s")), expression=whole(0)))
+            final = final.having(exp.GT(this=self.d.total(column("s")), expression=whole(0)))
         for name, relation, once in self.relations:
-            final = final.with_(name, as_=relation, materialized=bool(once), copy=False)
+            final = final.with_(name, as_=relation, materialized=self.d.materialised(bool(once)), copy=False)
         return final
 
 
-def statement(program: Program, source: Source) -> Statement:
+def statement(program: Program, source: Source, dialect: Dialect) -> Statement:
     """The one statement that computes all measures of a program."""
     if not program.measures:
         raise QueryError("the question has nothing to measure", where="engine")
-    return _Writer(program, source).write()
+    return _Writer(program, source, dialect).write()

@@ -7,20 +7,21 @@ from typing import Final
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import binary, both, call, cast, choose, column, text, whole
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.piece import Piece, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.engines.weights import roots
 from quincunx.table.measure import Selection
 
 
-def canonical(names: Sequence[str]) -> exp.Expression:
+def canonical(d: Dialect, keys: Sequence[Piece]) -> exp.Expression:
     """One text for each combination of keys, different for different ones: lengths come before texts."""
     parts = []
-    for name in names:
-        shown = cast(column(name), "VARCHAR")
-        size = cast(call("LENGTH", shown), "VARCHAR")
+    for key in keys:
+        shown = d.shown(key)
+        size = cast(d.text("length", shown), "VARCHAR")
         some = exp.DPipe(this=exp.DPipe(this=size, expression=text(":")), expression=shown.copy())
-        parts.append(choose([(exp.Is(this=column(name), expression=exp.null()), text("n"))], some))
-    return parts[0] if len(parts) == 1 else call("CONCAT", *parts)
+        parts.append(choose([(exp.Is(this=key.sql.copy(), expression=exp.null()), text("n"))], some))
+    return parts[0] if len(parts) == 1 else d.text("concat", *parts)
 
 
 # What is used more than once is computed once.
@@ -28,7 +29,7 @@ _ONCE: Final = ("pairs", "sizes")
 
 
 def relations(
-    selection: Selection, owners: Sequence[str], groups: Sequence[str], hashed: Sequence[str]
+    d: Dialect, selection: Selection, owners: Sequence[str], groups: Sequence[str], hashed: Sequence[Piece]
 ) -> list[tuple[str, exp.Select, bool]]:
     """Relations that end with `votes`: keys and s, from the relation `kept`; and whether each is materialised.
 
@@ -45,15 +46,15 @@ def relations(
     # Most people keep all their keys; only those with too many are put in order.
     few = _of(owners, groups).where(exp.LTE(this=column("t", "sizes"), expression=most))
     named = _of(owners, groups).where(exp.GT(this=column("t", "sizes"), expression=most.copy()))
-    named = exp.select(*who, *keys, exp.alias_(canonical(hashed), "c")).from_(named.subquery("many"))
-    order = exp.Order(expressions=[exp.Ordered(this=call("MD5", column("c"))), exp.Ordered(this=column("c"))])
+    named = exp.select(*who, *keys, exp.alias_(canonical(d, hashed), "c")).from_(named.subquery("many"))
+    order = exp.Order(expressions=[d.ordered(d.digest(column("c"))), d.ordered(column("c"))])
     place = exp.Window(this=exp.RowNumber(), partition_by=[each.copy() for each in who], order=order)
     ranked = exp.select(*who, *keys, exp.alias_(place, "r")).from_("named")
     first = exp.select(*who, *keys).from_("ranked").where(exp.LTE(this=column("r"), expression=most.copy()))
     chosen = exp.select(*who, *keys).from_(exp.union(few, first, distinct=False).subquery("both"))
     same = both([exp.EQ(this=column(name, "chosen"), expression=column(name, "shares")) for name in owners])
     votes = (
-        exp.select(*(column(name, "chosen") for name in groups), exp.alias_(exp.Sum(this=column("w", "shares")), "s"))
+        exp.select(*(column(name, "chosen") for name in groups), exp.alias_(d.total(column("w", "shares")), "s"))
         .from_("chosen")
         .join("shares", on=same)
         .group_by(*(column(name, "chosen") for name in groups))
@@ -64,7 +65,7 @@ def relations(
         ("named", named),
         ("ranked", ranked),
         ("chosen", chosen),
-        *_shares(selection, who),
+        *_shares(d, selection, who),
         ("votes", votes),
     ]
     return [(name, relation, name in _ONCE) for name, relation in found]
@@ -76,12 +77,12 @@ def _of(owners: Sequence[str], groups: Sequence[str]) -> exp.Select:
     return exp.select(*(column(name, "pairs") for name in (*owners, *groups))).from_("pairs").join("sizes", on=same)
 
 
-def _shares(selection: Selection, who: list[exp.Expression]) -> list[tuple[str, exp.Select]]:
+def _shares(d: Dialect, selection: Selection, who: list[exp.Expression]) -> list[tuple[str, exp.Select]]:
     """What one vote of each owner counts, in lattice units: ⌊2^bits/t⌋ or ⌊2^bits/√t⌋ = ⌊√⌊4^bits/t⌋⌋."""
-    kept = call("LEAST", column("t"), whole(selection.groups))
+    kept = Piece(sql=call("LEAST", column("t"), whole(selection.groups)), type="BIGINT")
     if selection.norm == 1 or selection.groups == 1:
-        share = binary(exp.IntDiv, whole(1 << selection.bits), kept)
+        share = d.quotient(constant(1 << selection.bits), kept)
         return [("shares", exp.select(*who, exp.alias_(share, "w")).from_("sizes"))]
-    quotient = binary(exp.IntDiv, whole(1 << 2 * selection.bits), kept)
+    quotient = d.quotient(constant(1 << 2 * selection.bits), kept)
     squares = exp.select(*who, exp.alias_(quotient, "q")).from_("sizes")
-    return [("fractions", squares), *roots("fractions", "shares", who)]
+    return [("fractions", squares), *roots(d, "fractions", "shares", who)]

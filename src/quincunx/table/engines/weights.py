@@ -11,11 +11,12 @@ from math import isqrt
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import binary, call, cast, choose, column, text, whole
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.piece import Piece, binary, call, cast, choose, column, constant, text, whole
 from quincunx.table.measure import Vector
 
 
-def over_rows(vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> list[tuple[str, exp.Select]]:
+def over_rows(d: Dialect, vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> list[tuple[str, exp.Select]]:
     """Relations that end with `heavy`: owners and w, from the relation `kept` of owners, g and one row for each row."""
     keys = [column(name) for name in owners]
     rows = exp.Count(this=exp.Star())
@@ -23,25 +24,26 @@ def over_rows(vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> l
     counted = exp.select(*keys, exp.alias_(rows, "n")).from_("kept").group_by(*keys)
     heavy = counted.having(exp.GT(this=rows.copy(), expression=whole(most)))
     if vector.norm == 1:
-        weight = binary(exp.IntDiv, whole(most << vector.bits), column("n"))
+        weight = d.quotient(constant(most << vector.bits), _small("n"))
         return [("over", heavy), ("heavy", exp.select(*keys, exp.alias_(weight, "w")).from_("over"))]
     # ‖v‖₂ ≤ ‖v‖₁: whoever has at most C rows has a norm of at most C, and needs no look at the groups.
-    names: list[int | str | exp.Expr] = [exp.to_identifier(name, quoted=True) for name in owners]
-    each = (
-        exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v"))
-        .from_("kept")
-        .join("over", join_type="semi", using=names)
-        .group_by(*keys, *(column(name) for name in groups))
-    )
+    counts = exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v")).from_("kept")
+    each = d.semi(counts, "over", owners).group_by(*keys, *(column(name) for name in groups))
     v = _squarable(vector)
-    square = exp.Sum(this=binary(exp.Mul, v, v.copy()))
+    square = d.total(binary(exp.Mul, v, v.copy()))
+    quotient = d.quotient(constant(int(vector.bound2) << 2 * vector.bits), Piece(sql=square, type="HUGEINT"))
     squares = (
-        exp.select(*keys, exp.alias_(binary(exp.IntDiv, whole(int(vector.bound2) << 2 * vector.bits), square), "q"))
+        exp.select(*keys, exp.alias_(quotient, "q"))
         .from_("each")
         .group_by(*keys)
         .having(exp.GT(this=square.copy(), expression=whole(int(vector.bound2))))
     )
-    return [("over", heavy), ("each", each), ("squares", squares), *roots("squares", "heavy", keys)]
+    return [("over", heavy), ("each", each), ("squares", squares), *roots(d, "squares", "heavy", keys)]
+
+
+def _small(name: str) -> Piece:
+    """A number of rows or groups."""
+    return Piece(sql=column(name), type="BIGINT")
 
 
 def _squarable(vector: Vector) -> exp.Expression:
@@ -50,7 +52,9 @@ def _squarable(vector: Vector) -> exp.Expression:
     return call("LEAST", column("v"), whole(cap)) if cap < 2**31 else cast(column("v"), "HUGEINT")
 
 
-def over_groups(vector: Vector, owners: Sequence[str], present: str, name: str) -> list[tuple[str, exp.Select]]:
+def over_groups(
+    d: Dialect, vector: Vector, owners: Sequence[str], present: str, name: str
+) -> list[tuple[str, exp.Select]]:
     """The same for v_g = 1: relations that end with `name`, from the relation `present` of owners and g."""
     keys = [column(each) for each in owners]
     groups = exp.Count(this=exp.Star())
@@ -64,16 +68,16 @@ def over_groups(vector: Vector, owners: Sequence[str], present: str, name: str) 
     )
     over = f"over_{name}"
     if vector.norm == 1:
-        weight = binary(exp.IntDiv, whole(most << vector.bits), column("n"))
+        weight = d.quotient(constant(most << vector.bits), _small("n"))
         return [(over, counted), (name, exp.select(*keys, exp.alias_(weight, "w")).from_(over))]
-    quotient = binary(exp.IntDiv, whole(bound2 << 2 * vector.bits), column("n"))
+    quotient = d.quotient(constant(bound2 << 2 * vector.bits), _small("n"))
     squares = exp.select(*keys, exp.alias_(quotient, "q")).from_(over)
-    return [(over, counted), (f"squares_{name}", squares), *roots(f"squares_{name}", name, keys)]
+    return [(over, counted), (f"squares_{name}", squares), *roots(d, f"squares_{name}", name, keys)]
 
 
-def roots(source: str, name: str, keys: Sequence[exp.Expression]) -> list[tuple[str, exp.Select]]:
+def roots(d: Dialect, source: str, name: str, keys: Sequence[exp.Expression]) -> list[tuple[str, exp.Select]]:
     """w = ⌊√q⌋ from q < 2^52: the double root, corrected by one both ways so that it is exact on any engine."""
-    guess = cast(call("FLOOR", call("SQRT", cast(column("q"), "DOUBLE"))), "BIGINT")
+    guess = d.root(column("q"))
     guessed = exp.select(*keys, exp.alias_(cast(column("q"), "BIGINT"), "q"), exp.alias_(guess, "r")).from_(source)
     return [
         (f"guess_{name}", guessed),

@@ -12,7 +12,7 @@ from typing import Final
 from sqlglot import Token, TokenType, tokenize
 from sqlglot.errors import TokenError
 
-from quincunx.errors import QueryError, RefusalError
+from quincunx.errors import QueryError, RefusalError, kind_of
 from quincunx.table.sql.place import Text
 
 LENGTH: Final = 20_000
@@ -58,7 +58,7 @@ _WORDS: Final = ("SELECT", "WITH", "FROM")
 def split(sql: str) -> Text:
     """The question with its tokens, or an error where it is too long, too deep, or not one SELECT."""
     if not isinstance(sql, str):
-        raise QueryError("a question is a text", got=type(sql).__name__)
+        raise QueryError("a question is a text", got=kind_of(sql))
     if len(sql) > LENGTH:
         hint = "Declare the keys of a column instead of listing them, or ask several questions."
         raise RefusalError(f"a question has at most {LENGTH:,} characters", got=f"{len(sql):,}", hint=hint)

@@ -15,7 +15,7 @@ import duckdb
 from sqlglot import exp
 
 from quincunx.numbers.text import near
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.piece import DIALECT
 from quincunx.table.schema import Schema, TableSchema
 from quincunx.table.storage import engine_type

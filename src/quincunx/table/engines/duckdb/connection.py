@@ -7,7 +7,7 @@ from typing import Final
 
 import duckdb
 
-from quincunx.table.engines import memory
+from quincunx.table.engines.duckdb import memory
 
 # Everything that could change what a statement means, or what it can reach.
 _SETTINGS: Final = {

@@ -12,11 +12,12 @@ import duckdb
 from sqlglot import exp
 
 from quincunx.errors import QueryError
-from quincunx.table.engines.connection import connect
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal, python_value
-from quincunx.table.engines.piece import DEFAULTS, DIALECT, Piece, call, cast, column, iso, nearest
+from quincunx.table.engines.piece import DEFAULTS, Piece, call, cast, column, iso, nearest
 from quincunx.table.expression import Column, Expression, Value
 
 
@@ -40,12 +41,12 @@ def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[V
         parameters[f"c{i}"] = [_parameter(value) for value in given[name]]
         listed.append(exp.alias_(call("UNNEST", cast(exp.Placeholder(this=f"c{i}"), f"{kind}[]")), f"c{i}"))
         pieces[name] = Piece(sql=column(f"c{i}"), type=kind)
-    chosen = [exp.alias_(_published(emit(each, pieces)), f"e{i}") for i, each in enumerate(expressions)]
+    chosen = [exp.alias_(_published(emit(DUCKDB, each, pieces)), f"e{i}") for i, each in enumerate(expressions)]
     select = exp.select(*chosen).from_(exp.select(*listed).subquery("given")).order_by(column("place"))
     with noticing() as pressed:
         cursor = _scratch(os.getpid()).cursor()
         try:
-            found = cursor.execute(select.sql(dialect=DIALECT), parameters).fetchall()
+            found = cursor.execute(DUCKDB.written(select), parameters).fetchall()
         except Exception:
             if pressed():
                 raise KeyboardInterrupt from None
@@ -71,7 +72,7 @@ def _kinds(expressions: Sequence[Expression]) -> dict[str, str]:
 
 
 def _published(piece: Piece) -> exp.Expression:
-    return normal(piece).sql
+    return normal(DUCKDB, piece).sql
 
 
 def _parameter(value: Value) -> Any:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from quincunx.errors import QueryError, RefusalError, UnavailableError
-from quincunx.table.engines.connection import connect
+from quincunx.errors import RefusalError, UnavailableError
+from quincunx.table.engines.binding import bound
+from quincunx.table.engines.duckdb.connection import connect
+from quincunx.table.engines.duckdb.dialect import DUCKDB
+from quincunx.table.engines.duckdb.stand_in import Stage
+from quincunx.table.engines.engine import Result, result
 from quincunx.table.engines.interruption import noticing
-from quincunx.table.engines.keys import python_value
-from quincunx.table.engines.result import Result
-from quincunx.table.engines.scan import read
-from quincunx.table.engines.stand_in import Stage
-from quincunx.table.engines.statement import Source, Statement, owners, statement
-from quincunx.table.measure import Program, columns_read
-from quincunx.table.plan import Filter, Scan
+from quincunx.table.engines.statement import Source, Statement, statement
+from quincunx.table.measure import Program
 from quincunx.table.schema import Schema
 from quincunx.table.storage import NAME
 
@@ -36,7 +34,7 @@ class DuckDB:
     Whatever goes wrong inside is one UnavailableError with a fixed text: the engine's own messages hold values.
     """
 
-    kind = "duckdb"
+    kind: ClassVar[str] = "duckdb"
 
     def __init__(self, tables: Mapping[str, Table], schema: Schema, *, threads: int | None = None) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
@@ -66,8 +64,8 @@ class DuckDB:
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
-        source, _ = self._source(program)
-        return statement(program, source).sql
+        source, _ = self._bound(program)
+        return statement(program, source, DUCKDB).sql
 
     def rehearse(self, program: Program) -> None:
         """Run the program on no rows and on made-up ones of the same columns; RefusalError if that fails.
@@ -76,16 +74,16 @@ class DuckDB:
         """
         if program in self._rehearsed:
             return
-        source, table = self._source(program)
-        name = next(name for name, each in self._tables.items() if each is table)
+        source, name = self._bound(program)
         passed = False
         with noticing() as pressed:
             try:
-                written = statement(program, replace(source, relation=exp.to_table(NAME)))
-                for made in self._stage.relations(name, table.origin.fields, source.names, self._schema):
+                written = statement(program, replace(source, relation=exp.to_table(NAME)), DUCKDB)
+                fields = self._tables[name].origin.fields
+                for made in self._stage.relations(name, fields, source.names, self._schema):
                     with self._stage.connection.cursor() as cursor:
                         cursor.execute(f"CREATE TEMP VIEW {NAME} AS FROM {made}")
-                        _result(program, _fetched(cursor, written))
+                        result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
             except Exception:
@@ -104,19 +102,20 @@ class DuckDB:
 
         Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
         """
-        source, table = self._source(program)
+        source, name = self._bound(program)
+        origin = self._tables[name].origin
         tried = self._rehearsed.get(program) if source.relation == exp.to_table(NAME) else None
-        written = statement(program, source) if tried is None else tried
+        written = statement(program, source, DUCKDB) if tried is None else tried
         found: Result | None = None
         used = self._connection
         with noticing() as pressed:
             try:
                 cursor = used.cursor()
                 try:
-                    with table.origin.reading(cursor, source.names) as relation:
+                    with origin.reading(cursor, source.names) as relation:
                         if relation != source.relation:
-                            written = statement(program, replace(source, relation=relation))
-                        found = _result(program, _fetched(cursor, written))
+                            written = statement(program, replace(source, relation=relation), DUCKDB)
+                        found = result(program, _fetched(cursor, written))
                 finally:
                     cursor.close()
             except Exception:
@@ -139,33 +138,11 @@ class DuckDB:
             self._connection = self._connected()
             used.close()
 
+    def _bound(self, program: Program) -> tuple[Source, str]:
+        return bound(DUCKDB, program, self._tables, self._schema, self.kind)
+
     def _connected(self) -> duckdb.DuckDBPyConnection:
         return connect(self._paths, self._threads, folders=self._folders)
-
-    def _source(self, program: Program) -> tuple[Source, Table]:
-        """Where the rows of a program come from; replay adds the world of each row to its owner."""
-        rows = program.query.rows
-        scan = rows.source if isinstance(rows, Filter) else rows
-        if not isinstance(scan, Scan) or scan.table.lower() not in self._tables:
-            raise QueryError("the engine runs planned questions on its own tables", where="duckdb")
-        table, declared = self._tables[scan.table.lower()], self._schema.table(scan.table)
-        if declared is None or declared.public:
-            raise QueryError("the engine runs questions on private tables", where="duckdb", got=scan.table)
-        storage = {name.lower(): kind for name, kind in table.origin.fields}
-        required = [each.name for each in declared.required]
-        names = table.origin.needed([*columns_read(program), *self._schema.unit.columns, *required])
-        chosen = [each for each in declared.columns if each.name in names]
-        columns = {each.name.lower(): read(each, storage[each.name.lower()]) for each in chosen}
-        unclipped = {each.name.lower(): read(each, storage[each.name.lower()], clip=False) for each in chosen}
-        source = Source(
-            relation=table.origin.relation(names),
-            names=tuple(names),
-            columns=columns,
-            owners=owners(self._schema.unit, unclipped),
-            once=table.origin.once,
-            required=tuple(columns[name.lower()] for name in required),
-        )
-        return source, table
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:
@@ -182,20 +159,3 @@ def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str,
         column[:] = [row[i] for row in rows]
         found[name] = column
     return found
-
-
-def _result(program: Program, columns: dict[str, NDArray[Any]]) -> Result:
-    query, numbers = program.query, range(len(program.measures))
-    if not query.known_keys:
-        named = [[python_value(value) for value in columns[f"k{i}"]] for i in range(len(query.keys))]
-        measures = tuple(np.asarray(columns[f"m{i}"], dtype=np.int64) for i in numbers)
-        votes = np.asarray(columns["s"], dtype=np.int64)
-        return Result(keys=list(zip(*named, strict=True)), measures=measures, selection=votes)
-    keys = list(itertools.product(*(key.values or () for key in query.keys)))
-    place = np.asarray(columns["g"], dtype=np.int64)
-    aligned = []
-    for i in numbers:
-        column = np.zeros(len(keys), dtype=np.int64)
-        column[place] = np.asarray(columns[f"m{i}"], dtype=np.int64)
-        aligned.append(column)
-    return Result(keys=keys, measures=tuple(aligned), selection=None)

@@ -1,0 +1,128 @@
+"""What engines write each in their own way: the primitives that the one writer asks for. Their meaning: dialect.md.
+
+Everything else that the writer uses is the same SQL on every engine: SELECT, CASE, COALESCE, NULLIF, LEAST, GREATEST,
+BETWEEN, IN, comparisons, COUNT, +, − and · of whole numbers that are proved to fit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from sqlglot import exp
+
+from quincunx.table.engines.piece import Piece
+from quincunx.table.schema import ColumnSchema
+
+
+class Dialect(ABC):
+    """One engine's way to write a statement. It has no state, and what it writes raises for no row.
+
+    name: the language, as sqlglot prints it. types: a type of `Piece` → the engine's own, where it has another name.
+    """
+
+    name: ClassVar[str]
+    types: ClassVar[Mapping[str, str]] = {}
+
+    def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
+        """The text of a statement."""
+        if self.types:
+            tree = tree.transform(self._typed)
+        return tree.sql(dialect=self.name, pretty=pretty)
+
+    def _typed(self, node: exp.Expression) -> exp.Expression:
+        own = self.types.get(node.sql(dialect="duckdb")) if isinstance(node, exp.DataType) else None
+        return node if own is None else exp.DataType.build(own, dialect=self.name)
+
+    # Rows.
+
+    @abstractmethod
+    def value(self, declared: ColumnSchema, storage: str) -> Piece:
+        """A column in its declared type, NULL where what is stored is no value of it; bounds are not looked at."""
+
+    @abstractmethod
+    def keys(self, name: str, places: str, kind: str) -> exp.Select:
+        """Two parameters, a list of public keys of a type and their places, as the rows (v, i) of a relation."""
+
+    @abstractmethod
+    def same(self, x: exp.Expression, y: exp.Expression, *, nulls: bool) -> exp.Expression:
+        """Whether two keys are one, in a form that joins fast; nulls: NULL is a key too, and equals itself."""
+
+    @abstractmethod
+    def semi(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
+        """The rows of `select` whose columns `names` stand in the relation `other`, each once."""
+
+    @abstractmethod
+    def materialised(self, once: bool) -> bool | None:
+        """How a relation of WITH is marked that must be read once, or may be read again; None: not at all."""
+
+    @abstractmethod
+    def ordered(self, x: exp.Expression) -> exp.Ordered:
+        """A key to sort by: texts by their bytes, NULL last."""
+
+    # Whole numbers.
+
+    @abstractmethod
+    def total(self, x: exp.Expression) -> exp.Expression:
+        """The exact sum of whole numbers, as wide as it comes; NULL over no rows."""
+
+    @abstractmethod
+    def quotient(self, x: Piece, y: Piece) -> exp.Expression:
+        """x / y of whole numbers, cut toward zero; y is never 0, or it is NULL."""
+
+    @abstractmethod
+    def guarded(self, operation: exp.Expression) -> exp.Expression:
+        """An operation on wide whole numbers, NULL where its value is too large for the type."""
+
+    @abstractmethod
+    def root(self, q: exp.Expression) -> exp.Expression:
+        """⌊√q⌋ of a whole number below 2^52, or one beside it."""
+
+    # Doubles.
+
+    @abstractmethod
+    def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
+        """x + y, x − y, x · y or x / y of doubles: infinite or NaN where that is the value, and no error."""
+
+    @abstractmethod
+    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:
+        """What is left of x after whole multiples of y ≠ 0, both doubles, with the sign of x."""
+
+    @abstractmethod
+    def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
+        """floor, ceil or round of a double, as a double; round to so many decimal places, where they are given."""
+
+    @abstractmethod
+    def finite(self, x: exp.Expression) -> exp.Expression:
+        """Whether a double is neither infinite nor NaN; NULL of NULL."""
+
+    @abstractmethod
+    def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
+        """⌊x⌋ of a double that is no NaN, moved between two whole numbers within ±2^62, as a BIGINT."""
+
+    # Other values.
+
+    @abstractmethod
+    def attempt(self, x: Piece, kind: str) -> exp.Expression:
+        """x as a value of another type, NULL where it is none."""
+
+    @abstractmethod
+    def text(self, operator: str, *arguments: exp.Expression) -> exp.Expression:
+        """A function of text, by its name in `operators`."""
+
+    @abstractmethod
+    def part(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
+        """A part of a date or a moment, as a BIGINT; `name` is a constant."""
+
+    @abstractmethod
+    def trunc(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
+        """The moment at which a moment's year, month, … began; `name` is a constant."""
+
+    @abstractmethod
+    def shown(self, x: Piece) -> exp.Expression:
+        """One text for each value of a key, different for different ones."""
+
+    @abstractmethod
+    def digest(self, x: exp.Expression) -> exp.Expression:
+        """MD5 of a text's UTF-8 bytes, as 32 small hexadecimal digits."""

@@ -1,0 +1,101 @@
+"""How DuckDB writes what engines write differently. Its meaning: ../dialect.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from sqlglot import exp
+
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.duckdb import scan
+from quincunx.table.engines.piece import Piece, binary, call, cast, double, try_cast
+from quincunx.table.schema import ColumnSchema
+
+# Functions of text that have another name here than in the language.
+_LIKE: Final = {"like": exp.Like, "ilike": exp.ILike}
+
+
+class DuckDBDialect(Dialect):
+    """DuckDB 2.0 with the settings of connection.py."""
+
+    name = "duckdb"
+
+    def value(self, declared: ColumnSchema, storage: str) -> Piece:
+        return scan.value(declared, storage)
+
+    def keys(self, name: str, places: str, kind: str) -> exp.Select:
+        listed = ((name, kind, "v"), (places, "BIGINT", "i"))
+        return exp.select(
+            *(
+                exp.alias_(call("UNNEST", cast(exp.Placeholder(this=each), f"{type_}[]")), alias)
+                for each, type_, alias in listed
+            )
+        )
+
+    def same(self, x: exp.Expression, y: exp.Expression, *, nulls: bool) -> exp.Expression:
+        return exp.NullSafeEQ(this=x, expression=y) if nulls else exp.EQ(this=x, expression=y)
+
+    def semi(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
+        using: list[int | str | exp.Expr] = [exp.to_identifier(name, quoted=True) for name in names]
+        return select.join(other, join_type="semi", using=using)
+
+    def materialised(self, once: bool) -> bool | None:
+        return once
+
+    def ordered(self, x: exp.Expression) -> exp.Ordered:
+        # Ascending, bytewise and NULL last by the settings of every connection.
+        return exp.Ordered(this=x)
+
+    def total(self, x: exp.Expression) -> exp.Expression:
+        # A sum of BIGINT is a HUGEINT, which 2^64 rows do not fill.
+        return exp.Sum(this=x)
+
+    def quotient(self, x: Piece, y: Piece) -> exp.Expression:
+        return binary(exp.IntDiv, x.sql, y.sql)
+
+    def guarded(self, operation: exp.Expression) -> exp.Expression:
+        return call("TRY", operation)
+
+    def root(self, q: exp.Expression) -> exp.Expression:
+        return cast(call("FLOOR", call("SQRT", cast(q, "DOUBLE"))), "BIGINT")
+
+    def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
+        # With ieee_floating_point_ops a division by 0 is infinite or NaN.
+        return binary(kind, x, y)
+
+    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:
+        return binary(exp.Mod, x, y)
+
+    def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
+        return call(operator.upper(), x, *(exp.Literal.number(each) for each in places))
+
+    def finite(self, x: exp.Expression) -> exp.Expression:
+        return call("ISFINITE", x)
+
+    def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
+        ends = (double(Fraction(low)), double(Fraction(high)))
+        return cast(call("LEAST", call("GREATEST", call("FLOOR", x), ends[0]), ends[1]), "BIGINT")
+
+    def attempt(self, x: Piece, kind: str) -> exp.Expression:
+        return try_cast(x.sql, kind)
+
+    def text(self, operator: str, *arguments: exp.Expression) -> exp.Expression:
+        matching = _LIKE.get(operator)
+        return call(operator.upper(), *arguments) if matching is None else binary(matching, *arguments)
+
+    def part(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
+        return call("DATE_PART", name, x)
+
+    def trunc(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
+        return call("DATE_TRUNC", name, x)
+
+    def shown(self, x: Piece) -> exp.Expression:
+        return cast(x.sql, "VARCHAR")
+
+    def digest(self, x: exp.Expression) -> exp.Expression:
+        return call("MD5", x)
+
+
+DUCKDB: Final = DuckDBDialect()
