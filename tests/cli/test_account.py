@@ -108,7 +108,7 @@ def test_the_terms_are_listed() -> None:
     assert (code, err) == (0, "")
     listed = json.loads(run("--list", "--json")[1])
     assert [entry["term"] for entry in listed] == [
-        "laplace", "gaussian", "discrete_laplace", "discrete_gaussian", "randomized_response", "poisson",
+        "discrete_gaussian", "discrete_laplace", "gaussian", "laplace", "randomized_response", "poisson",
         "without_replacement",
     ]  # fmt: skip
     for entry in listed:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quincunx.cli.expression import KINDS, ExpressionError, read
+from quincunx.cli.expression import ExpressionError, read, terms
 from quincunx.errors import ParameterError, PrivacyError, QuincunxError
 from quincunx.loss import Loss
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
@@ -157,9 +157,9 @@ def test_what_has_no_theorem_is_refused_for_privacy(text: str) -> None:
         read(text)
 
 
-ALPHABET = "+*(),=.1205e/- \t" + "".join(sorted({letter for name in KINDS for letter in name}))
+ALPHABET = "+*(),=.1205e/- \t" + "".join(sorted({letter for name in terms() for letter in name}))
 PIECES = [
-    *KINDS,
+    *terms(),
     "poisson",
     "without_replacement",
     "scale",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
-from quincunx.cli.expression import KINDS, SAMPLINGS, ExpressionError, Reading, read
+from quincunx.cli.expression import SAMPLINGS, ExpressionError, Reading, read, terms
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import ParameterError
 from quincunx.numbers.text import above, below
@@ -128,11 +128,11 @@ def _as_json(expression: str, reading: Reading, rows: list[_Row], delta: str, ep
 
 
 def _words(name: str) -> str:
-    return KINDS[name].words if name in KINDS else SAMPLINGS[name].words
+    return SAMPLINGS[name].words if name in SAMPLINGS else terms()[name].words
 
 
 def _list(as_json: bool) -> None:
-    forms = {name: f"{name}({', '.join(f'{each}=' for each in kind.parameters)})" for name, kind in KINDS.items()}
+    forms = {name: f"{name}({', '.join(f'{each}=' for each in kind.parameters)})" for name, kind in terms().items()}
     forms |= {name: f"{name}(EXPR, q=)" for name in SAMPLINGS}
     if as_json:
         print_json([{"term": name, "form": form, "law": _words(name)} for name, form in forms.items()])

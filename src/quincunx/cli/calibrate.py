@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
 
-from quincunx.cli.family import FamilyName, called, counted, mechanism_class, parameters
+from quincunx.cli.family import Family, called, counted, families, family_class, parameters, taken
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.errors import ParameterError
 from quincunx.numbers.text import above
@@ -19,7 +18,7 @@ _GOALS: Final = ("epsilon", "delta", "rho", "mu", "alpha")
 
 @reports_errors
 def calibrate(
-    family: Annotated[FamilyName, typer.Argument(help="The mechanism.")],
+    family: Family,
     epsilon: Annotated[str | None, typer.Option(help="ε to meet: pure alone, or with --delta or --alpha.")] = None,
     delta: Annotated[str | None, typer.Option(help="δ to meet at --epsilon.")] = None,
     rho: Annotated[str | None, typer.Option(help="ρ of zero-concentrated privacy to meet.")] = None,
@@ -75,22 +74,22 @@ def calibrate(
         "queries": queries,
     }
     asked = {name: value for name, value in {**goals, **accuracy}.items() if value is not None}
-    made = mechanism_class(family)
+    made = family_class(family, families(lambda kind: kind.calibrate, [*shape, *goals]))
     # Partition selection has a δ whatever is asked of it: there it is a parameter, not a goal.
-    if "delta" in inspect.signature(made.for_error).parameters:
+    if "delta" in taken(made, made.for_error):
         accuracy["delta"] = delta
     if not (accuracy.keys() - {"delta"}) & asked.keys():
-        mechanism = called(made.calibrate, family, goals | shape)
+        mechanism = called(made, made.calibrate, goals | shape)
         reached, exact = _guarantee(mechanism, asked)
     elif (goals.keys() - accuracy.keys()) & asked.keys():
         hint = "Ask for a guarantee, or for an accuracy; read the other from what is found."
         raise ParameterError("two things are asked at once", where="calibrate", got=", ".join(asked), hint=hint)
     else:
-        mechanism = called(made.for_error, family, accuracy | shape)
+        mechanism = called(made, made.for_error, accuracy | shape)
         reached, exact = _accuracy(mechanism, asked), False
     found = parameters(mechanism)
     if as_json:
-        print_json({"mechanism": family.value, "asked": asked, "parameters": found, "reached": reached, "exact": exact})
+        print_json({"mechanism": family, "asked": asked, "parameters": found, "reached": reached, "exact": exact})
         return
     for name, text in found.items():
         typer.echo(f"{name}: {text}")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-from quincunx.cli.family import FamilyName, called, counted, mechanism_class, parameters
+from quincunx.cli.family import Family, called, counted, families, family_class, parameters, taken
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.numbers.text import above, percent
-
-_CHOSEN: Final = "the chosen one of {count} candidates scores within {half} of the best"
-# What is said of families whose answers are not numbers with noise.
-_WORDS: Final = {
-    FamilyName.RANDOMIZED_RESPONSE: "the share of an answer estimated from {count} respondents is within {half} of the "
-    "truth",
-    FamilyName.EXPONENTIAL: _CHOSEN,
-    FamilyName.PERMUTE_AND_FLIP: _CHOSEN,
-    FamilyName.SPARSE_VECTOR: "of {count} values each one called above is at least the threshold less {half}, each one "
-    "called below at most the threshold plus {half}",
-    FamilyName.PARTITION_SELECTION: "{count} keys with at least {half} people each are all kept",
-}
 
 
 @reports_errors
 def error(
-    family: Annotated[FamilyName, typer.Argument(help="The mechanism.")],
+    family: Family,
     scale: Annotated[str | None, typer.Option(help="Scale of the Laplace laws and of a choice, as typed.")] = None,
     sigma: Annotated[str | None, typer.Option(help="σ of the Gaussian laws, exact as typed.")] = None,
     sigma2: Annotated[str | None, typer.Option(help="σ² of the Gaussian laws, instead of σ.")] = None,
@@ -61,19 +48,19 @@ def error(
         "delta": delta,
         "step": step,
     }
-    made = mechanism_class(family)
+    made = family_class(family, families(lambda kind: kind, [*noise, "threshold"]))
     # The error depends neither on the sensitivity, of which one step suits every lattice, nor on the threshold.
     neutral = {"sensitivity": step or 1, "threshold": 0}
-    taken = inspect.signature(made).parameters
-    mechanism = called(made, family, noise, **{name: neutral[name] for name in neutral if name in taken})
+    fixed = {name: neutral[name] for name in neutral if name in taken(made, made)}
+    mechanism = called(made, made, noise, **fixed)
     name = counted(mechanism)
     over = {"size": size, "candidates": candidates, "queries": queries}
-    half = called(mechanism.error, family, over, beta=beta)
+    half = called(made, mechanism.error, over, beta=beta)
     count, variance = over[name] or "1", getattr(mechanism, "variance", None)
     if as_json:
         hidden = ("sensitivity", "sensitivity2", *neutral)
         shown = {each: text for each, text in parameters(mechanism).items() if each not in hidden}
-        answer = {"mechanism": family.value, "parameters": shown, "beta": beta, name: count, "error": half}
+        answer = {"mechanism": family, "parameters": shown, "beta": beta, name: count, "error": half}
         print_json(answer if variance is None else answer | {"variance": variance})
         return
     confidence = percent(1 - rational(beta, "beta"))
@@ -82,5 +69,5 @@ def error(
         typer.echo(f"variance: {variance:.6g}")
     answers = "one answer is" if count == "1" else "all of {count} answers are"
     plain = answers + " within {half} of the truth"
-    what = _WORDS.get(family, plain).format(count=count, half=above(half))
+    what = (mechanism.accuracy or plain).format(count=count, half=above(half))
     typer.echo(f"With probability at least {confidence}, {what}.")

@@ -11,16 +11,19 @@ Every number means the decimal or the fraction that was typed. What cannot be re
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from quincunx.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
     from quincunx.loss import Loss
+    from quincunx.mechanisms import Mechanism
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:/\d+)?)"
@@ -49,46 +52,26 @@ class ExpressionError(ParameterError):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of term: the class in `quincunx.mechanisms`, its parameters, the one it needs, its law in words."""
+    """One kind of term: the mechanism's class, its parameters, those it needs, its law in words."""
 
-    mechanism: str
+    mechanism: type[Mechanism]
     parameters: tuple[str, ...]
-    required: str | None
+    required: tuple[str, ...]
     words: str
 
 
-KINDS: Final[dict[str, Kind]] = {
-    "laplace": Kind(
-        "Laplace",
-        ("scale", "sensitivity"),
-        "scale",
-        "continuous Laplace noise, also rounded to a lattice (rounding only loses); sensitivity in ℓ1",
-    ),
-    "gaussian": Kind(
-        "Gaussian",
-        ("sigma", "sigma2", "sensitivity", "sensitivity2"),
-        None,
-        "continuous Gaussian noise, also rounded to a lattice (rounding only loses); sensitivity in ℓ2",
-    ),
-    "discrete_laplace": Kind(
-        "DiscreteLaplace",
-        ("scale", "sensitivity", "step"),
-        "scale",
-        "discrete Laplace (geometric) noise, a law of its own; sensitivity in ℓ1, a whole number of steps",
-    ),
-    "discrete_gaussian": Kind(
-        "DiscreteGaussian",
-        ("sigma", "sigma2", "sensitivity", "sensitivity2", "step", "coordinates"),
-        None,
-        "discrete Gaussian noise, a law of its own; sensitivity in ℓ2; coordinates=1 where one coordinate moves",
-    ),
-    "randomized_response": Kind(
-        "RandomizedResponse",
-        ("probability", "options"),
-        "probability",
-        "one respondent's answer, true with the probability given, otherwise one of the other options",
-    ),
-}
+@cache
+def terms() -> dict[str, Kind]:
+    """Every mechanism that says its law as a term, by its tag with underscores."""
+    from quincunx.mechanisms import kinds
+
+    found = {}
+    for tag, kind in kinds().items():
+        if kind.term:
+            given = inspect.signature(kind).parameters
+            needed = tuple(name for name, each in given.items() if each.default is inspect.Parameter.empty)
+            found[tag.replace("-", "_")] = Kind(kind, tuple(given), needed, kind.term)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,28 +206,26 @@ class _Reader:
         name = self.now
         known = name.text.replace("-", "_")
         self.at += 1
-        if known not in KINDS and known not in SAMPLINGS:
-            near = difflib.get_close_matches(known, [*KINDS, *SAMPLINGS], n=1)
+        if known not in terms() and known not in SAMPLINGS:
+            near = difflib.get_close_matches(known, [*terms(), *SAMPLINGS], n=1)
             hint = (f"Did you mean {near[0]}? " if near else "") + "quincunx account --list names the terms."
             self.fail("unknown term", name.start, name.end, got=repr(name.text[:40]), hint=hint)
         self.expect("(", name)
         return self.sampled(name, SAMPLINGS[known]) if known in SAMPLINGS else self.mechanism(name, known)
 
     def mechanism(self, name: _Token, known: str) -> Reading:
-        from quincunx import mechanisms
-
-        kind = KINDS[known]
+        kind = terms()[known]
         given = self.arguments(name, kind.parameters)
         values: dict[str, object] = {key: value.text for key, (_, value) in given.items()}
         if values.get("coordinates") == "1":
             # The one parameter that must be an int.
             values["coordinates"] = 1
         end = self.tokens[self.at - 1].end
-        if kind.required not in given and kind.required is not None:
+        for missing in (each for each in kind.required if each not in given):
             hint = f"{known} takes {', '.join(kind.parameters)}."
-            self.fail("a parameter is missing", name.start, end, got=f"no {kind.required}", hint=hint)
+            self.fail("a parameter is missing", name.start, end, got=f"no {missing}", hint=hint)
         try:
-            loss = getattr(mechanisms, kind.mechanism)(**values).loss
+            loss = kind.mechanism(**values).loss
         except ParameterError as error:
             span = given.get(error.where)
             start, end = (span[0].start, span[1].end) if span else (name.start, end)

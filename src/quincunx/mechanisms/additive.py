@@ -10,14 +10,16 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Final, overload
+from typing import Any, ClassVar, Final, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.calibration import widest
+from quincunx.mechanisms.mechanism import Mechanism, World
+from quincunx.mechanisms.scaled import Scaled, Shape
 from quincunx.numbers import Ball, Number, ball, float_above, positive_integer, precision, rational
 
 # Sums are clamped here, not noise: x + K with |x| ≤ LIMIT and K clamped to int64 has the same clamped sum as the exact
@@ -26,13 +28,26 @@ LIMIT: Final = 2**62 - 1
 _PRECISION: Final = 512
 
 
-class Additive(Mechanism):
+class Additive(Scaled):
     """An additive mechanism on the lattice step·ℤ. Subclasses say how they draw, what they leak and their tail."""
 
     __slots__ = ()
     step: Fraction
     # The norm in which `sensitivity` is measured: 1 or 2.
     norm: ClassVar[int]
+    room: ClassVar[str] = "additive noise"
+
+    @classmethod
+    def for_error(cls, *, error: Number, beta: Number, size: Number = 1, **shape: Unpack[Shape]) -> Self:
+        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
+        roughly = cls._roughly(shape)
+        return widest(
+            cls._turned(shape),
+            lambda found: found.error(beta, size),
+            error=error,
+            step=shape.get("step", 1),
+            near=None if roughly is None else lambda noise: float(roughly(noise).error(beta, size)),
+        )
 
     @property
     @abstractmethod
@@ -42,6 +57,11 @@ class Additive(Mechanism):
     @abstractmethod
     def _draw(self, count: int) -> NDArray[np.int64]:
         """`count` independent draws of K."""
+
+    @property
+    @abstractmethod
+    def _distance(self) -> Fraction:
+        """A distance in one coordinate that input distance 1 allows, as large as is handy in a small world."""
 
     @abstractmethod
     def _tail(self, m: int) -> Ball:
@@ -126,6 +146,11 @@ class Additive(Mechanism):
                     for x in inputs
                 }
             )
+
+    def world(self, k: int = 1) -> World:
+        """One value, and another k sensitivities away; two steps of it at most where the norm is 2."""
+        shift = k * int(self._distance / self.step)
+        return self.finite([0, shift], reach=20), [(0, shift)]
 
 
 def _types(values: Sequence[object]) -> str:

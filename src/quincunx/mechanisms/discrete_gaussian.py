@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar, Final
 
 import numpy as np
@@ -16,10 +17,10 @@ from quincunx.errors import ParameterError
 from quincunx.loss import DiscreteGaussianLaw, Loss, StatedLaw
 from quincunx.loss.discrete_gaussian import gaussian_weights
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.gaussian import Gaussian
-from quincunx.mechanisms.goal import goal
+from quincunx.mechanisms.scaled import Scaled
 from quincunx.mechanisms.squares import square_of
+from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
 from quincunx.numbers import Ball, Number, ball, float_near, normal_tail, positive, precision
 from quincunx.numbers.text import near
 
@@ -42,10 +43,14 @@ class DiscreteGaussian(Additive):
     step: Fraction
     coordinates: int | None
     tag: ClassVar[str] = "discrete-gaussian"
+    dial: ClassVar[str] = "sigma"
+    squared: ClassVar[str] = "sigma2"
+    rough: ClassVar[type[Scaled]] = Gaussian
     term: ClassVar[str] = (
         "discrete Gaussian noise, a law of its own; sensitivity in ℓ2; coordinates=1 where one coordinate moves"
     )
     norm: ClassVar[int] = 2
+    directions: ClassVar[Mapping[str, int]] = {"sigma2": -1, "sensitivity2": +1}
 
     def __init__(
         self,
@@ -67,68 +72,6 @@ class DiscreteGaussian(Additive):
         if coordinates is not None and (type(coordinates) is not int or coordinates != 1):
             hint = "Leave it out where more than one coordinate can move."
             raise ParameterError("must be 1 or None", where="coordinates", got=repr(coordinates), hint=hint)
-
-    @classmethod
-    def calibrate(
-        cls,
-        *,
-        sensitivity: Number | None = None,
-        sensitivity2: Number | None = None,
-        step: Number = 1,
-        coordinates: int | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
-    ) -> DiscreteGaussian:
-        """Noise whose certified loss meets one guarantee: see calibration.md for the five forms.
-
-        δ(ε) is not monotone in sigma, so the sigma found is verified but need not be the smallest.
-        """
-
-        def make(sigma: Fraction) -> DiscreteGaussian:
-            return cls(
-                sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step, coordinates=coordinates
-            )
-
-        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
-        fixed = make(Fraction(1))
-        return calibrated(
-            aim,
-            make,
-            exact=lambda sigma2: cls(
-                sigma2=sigma2, sensitivity2=fixed.sensitivity2, step=step, coordinates=coordinates
-            ),
-            near=lambda sigma: Gaussian(sigma=sigma, sensitivity2=fixed.sensitivity2, step=step),
-        )
-
-    @classmethod
-    def for_error(
-        cls,
-        *,
-        error: Number,
-        beta: Number,
-        size: Number = 1,
-        sensitivity: Number | None = None,
-        sensitivity2: Number | None = None,
-        step: Number = 1,
-        coordinates: int | None = None,
-    ) -> DiscreteGaussian:
-        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
-
-        def make(sigma: Fraction) -> DiscreteGaussian:
-            return cls(
-                sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step, coordinates=coordinates
-            )
-
-        return widest(
-            make,
-            lambda found: found.error(beta, size),
-            error=error,
-            step=step,
-            near=lambda sigma: Gaussian(sigma=sigma, step=step).error(beta, size),
-        )
 
     @property
     def loss(self) -> Loss:
@@ -155,6 +98,32 @@ class DiscreteGaussian(Additive):
     def words(self, unit: Fraction = Fraction(1)) -> str:
         """Its law, and its σ in the data's unit."""
         return f"discrete Gaussian noise, σ = {near(math.sqrt(self.sigma2) * float(unit), 4)}"
+
+    @classmethod
+    def examples(cls) -> Sequence[DiscreteGaussian]:
+        """From far below one step to a few, where one coordinate moves and where several do."""
+        return (
+            cls(sigma2="1/2"),
+            cls(sigma="1/20"),
+            cls(sigma=3, sensitivity2=2),
+            cls(sigma=3, sensitivity=2, coordinates=1),
+            cls(sigma=10, sensitivity=5, step=5),
+        )
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """By ρ, by its own δ(ε) at one step and at seven, and in two coordinates."""
+        one, wide = partial(cls, sigma=1), partial(cls, sigma=10, sensitivity=7, coordinates=1)
+        yield Trial(name="ρ = 1/2", make=one, pair=(0, 1), claim="rho=0.5", why=ORDERS)
+        yield Trial(name="δ(ε), σ = 1", make=one, pair=(0, 1), tight=True)
+        yield Trial(name="δ(ε), Δ = 7", make=wide, pair=(0, 7), tight=True)
+        two, both = partial(cls, sigma2=4, sensitivity2=2), ((0, 0), (1, 1))
+        known = "In several coordinates it is known by ρ alone."
+        yield Trial(name="ρ = 1/4, two coordinates", make=two, pair=both, words=TOGETHER, why=known)
+
+    @property
+    def _distance(self) -> Fraction:
+        return (1 if self.sensitivity2 < 4 * self.step**2 else 2) * self.step
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.discrete_gaussian(sigma2=self.sigma2 / self.step**2, size=count))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +15,9 @@ from quincunx import noise
 from quincunx.errors import ParameterError
 from quincunx.loss import LatticeLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, widest
-from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.laplace import Laplace
+from quincunx.mechanisms.scaled import Scaled
+from quincunx.mechanisms.trial import STRENGTHS, TOGETHER, Trial
 from quincunx.numbers import Ball, Number, ball, float_near, positive, precision
 from quincunx.numbers.text import near
 
@@ -33,10 +35,12 @@ class DiscreteLaplace(Additive):
     sensitivity: Fraction
     step: Fraction
     tag: ClassVar[str] = "discrete-laplace"
+    rough: ClassVar[type[Scaled]] = Laplace
     term: ClassVar[str] = (
         "discrete Laplace (geometric) noise, a law of its own; sensitivity in ℓ1, a whole number of steps"
     )
     norm: ClassVar[int] = 1
+    directions: ClassVar[Mapping[str, int]] = {"scale": -1, "sensitivity": +1}
 
     def __init__(self, *, scale: Number, sensitivity: Number = 1, step: Number = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
@@ -46,43 +50,6 @@ class DiscreteLaplace(Additive):
             hint = "Values on the lattice differ by whole steps: round the sensitivity down to one."
             got = f"sensitivity {self.sensitivity}, step {self.step}"
             raise ParameterError("must be a whole number of steps", where="sensitivity", got=got, hint=hint)
-
-    @classmethod
-    def calibrate(
-        cls,
-        *,
-        sensitivity: Number = 1,
-        step: Number = 1,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
-    ) -> DiscreteLaplace:
-        """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
-        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
-        return calibrated(
-            aim,
-            lambda scale: cls(scale=scale, sensitivity=sensitivity, step=step),
-            near=lambda scale: Laplace(scale=scale, sensitivity=sensitivity, step=step),
-        )
-
-    @classmethod
-    def for_error(
-        cls, *, error: Number, beta: Number, size: Number = 1, sensitivity: Number = 1, step: Number = 1
-    ) -> DiscreteLaplace:
-        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
-
-        def make(scale: Fraction) -> DiscreteLaplace:
-            return cls(scale=scale, sensitivity=sensitivity, step=step)
-
-        return widest(
-            make,
-            lambda found: found.error(beta, size),
-            error=error,
-            step=step,
-            near=lambda scale: Laplace(scale=scale, step=step).error(beta, size),
-        )
 
     @property
     def loss(self) -> Loss:
@@ -100,6 +67,34 @@ class DiscreteLaplace(Additive):
     def words(self, unit: Fraction = Fraction(1)) -> str:
         """Its law, and its scale in the data's unit."""
         return f"discrete Laplace noise, scale = {near(float(self.scale) * float(unit), 4)}"
+
+    @classmethod
+    def examples(cls) -> Sequence[DiscreteLaplace]:
+        """From far below one step to a few."""
+        return (
+            cls(scale="0.7"),
+            cls(scale="1/100"),
+            cls(scale=2),
+            cls(scale=5, sensitivity=3),
+            cls(scale="0.5", sensitivity="0.2", step="0.1"),
+        )
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """At every strength, at longer distances, on a finer lattice, in two coordinates, and its own δ(ε)."""
+        for epsilon in STRENGTHS:
+            make = partial(cls, scale=1 / Fraction(epsilon))
+            yield Trial(name=f"ε = {epsilon}", make=make, pair=(0, 1), claim=f"epsilon={epsilon}", tight=True)
+        three, steps = partial(cls, scale=3, sensitivity=3), partial(cls, scale=1, sensitivity="0.5", step="0.125")
+        yield Trial(name="ε = 1, Δ = 3", make=three, pair=(5, 2), claim="epsilon=1", tight=True)
+        yield Trial(name="ε = 0.5, fine", make=steps, pair=(0, 4), claim="epsilon=0.5", tight=True)
+        two, both = partial(cls, scale=2, sensitivity=2), ((0, 0), (1, 1))
+        yield Trial(name="ε = 1, two coordinates", make=two, pair=both, words=TOGETHER, claim="epsilon=1", tight=True)
+        yield Trial(name="δ(ε)", make=partial(cls, scale=1), pair=(0, 1), tight=True)
+
+    @property
+    def _distance(self) -> Fraction:
+        return self.sensitivity
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.discrete_laplace(self.scale / self.step, count))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 from typing import ClassVar
 
@@ -13,9 +15,8 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import GaussianLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, widest
-from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.squares import square_of
+from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
 from quincunx.numbers import Ball, Number, ball, float_near, normal_tail, positive, precision
 from quincunx.numbers.text import near
 
@@ -33,10 +34,13 @@ class Gaussian(Additive):
     sensitivity2: Fraction
     step: Fraction
     tag: ClassVar[str] = "gaussian"
+    dial: ClassVar[str] = "sigma"
+    squared: ClassVar[str] = "sigma2"
     term: ClassVar[str] = (
         "continuous Gaussian noise, also rounded to a lattice (rounding only loses); sensitivity in ℓ2"
     )
     norm: ClassVar[int] = 2
+    directions: ClassVar[Mapping[str, int]] = {"sigma2": -1, "sensitivity2": +1}
 
     def __init__(
         self,
@@ -50,50 +54,6 @@ class Gaussian(Additive):
         object.__setattr__(self, "sigma2", square_of("sigma", sigma, sigma2))
         object.__setattr__(self, "sensitivity2", square_of("sensitivity", sensitivity, sensitivity2, default=1))
         object.__setattr__(self, "step", positive(step, "step"))
-
-    @classmethod
-    def calibrate(
-        cls,
-        *,
-        sensitivity: Number | None = None,
-        sensitivity2: Number | None = None,
-        step: Number = 1,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
-    ) -> Gaussian:
-        """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
-
-        def make(sigma: Fraction) -> Gaussian:
-            return cls(sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step)
-
-        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
-        fixed = make(Fraction(1))
-        return calibrated(
-            aim,
-            make,
-            exact=lambda sigma2: cls(sigma2=sigma2, sensitivity2=fixed.sensitivity2, step=step),
-        )
-
-    @classmethod
-    def for_error(
-        cls,
-        *,
-        error: Number,
-        beta: Number,
-        size: Number = 1,
-        sensitivity: Number | None = None,
-        sensitivity2: Number | None = None,
-        step: Number = 1,
-    ) -> Gaussian:
-        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
-
-        def make(sigma: Fraction) -> Gaussian:
-            return cls(sigma=sigma, sensitivity=sensitivity, sensitivity2=sensitivity2, step=step)
-
-        return widest(make, lambda found: found.error(beta, size), error=error, step=step)
 
     @property
     def loss(self) -> Loss:
@@ -114,6 +74,33 @@ class Gaussian(Additive):
     def words(self, unit: Fraction = Fraction(1)) -> str:
         """Its law, and its σ in the data's unit."""
         return f"rounded Gaussian noise, σ = {near(sqrt(self.sigma2) * float(unit), 4)}"
+
+    @classmethod
+    def examples(cls) -> Sequence[Gaussian]:
+        """From far below one step to far above, also where several coordinates move."""
+        return (
+            cls(sigma2="1/2"),
+            cls(sigma="1/20"),
+            cls(sigma=3, sensitivity2=2),
+            cls(sigma=20, sensitivity=4, step=2),
+            cls(sigma=1000),
+        )
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """On a lattice so fine that the law is nearly continuous, by ρ, and rounded to whole numbers."""
+        fine = partial(cls, sigma=1, step="0.01")
+        yield Trial(name="μ = 1, fine", make=fine, pair=(0, 100), claim="mu=1", tight=True)
+        yield Trial(name="ρ = 1/2", make=partial(cls, sigma=1), pair=(0, 1), claim="rho=0.5", why=ORDERS)
+        yield Trial(name="δ(ε), fine", make=fine, pair=(0, 100), tight=True)
+        rounded = "Rounding to whole numbers is post-processing, which hides a part of the continuous law's loss."
+        yield Trial(name="δ(ε), σ = 2", make=partial(cls, sigma=2), pair=(0, 1), why=rounded)
+        two, both = partial(cls, sigma2=2, sensitivity2=2), ((0, 0), (1, 1))
+        yield Trial(name="μ = 1, two coordinates", make=two, pair=both, words=TOGETHER, claim="mu=1", why=rounded)
+
+    @property
+    def _distance(self) -> Fraction:
+        return (1 if self.sensitivity2 < 4 * self.step**2 else 2) * self.step
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.rounded_gaussian(sigma2=self.sigma2 / self.step**2, size=count))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypedDict
 
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
@@ -142,6 +142,16 @@ class _Renyi(Goal):
 
 
 _FORMS: Final = "Give epsilon (and delta), rho, mu, or alpha with epsilon."
+
+
+class Guarantee(TypedDict, total=False):
+    """The parameters of `goal`, for what passes them on."""
+
+    epsilon: Number | None
+    delta: Number | None
+    rho: Number | None
+    mu: Number | None
+    alpha: Number | None
 
 
 def goal(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +14,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import LaplaceLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.calibration import calibrated, widest
-from quincunx.mechanisms.goal import goal
+from quincunx.mechanisms.trial import STRENGTHS, Trial
 from quincunx.numbers import Ball, Number, ball, float_near, positive, precision
 from quincunx.numbers.text import near
 
@@ -32,38 +33,12 @@ class Laplace(Additive):
     tag: ClassVar[str] = "laplace"
     term: ClassVar[str] = "continuous Laplace noise, also rounded to a lattice (rounding only loses); sensitivity in ℓ1"
     norm: ClassVar[int] = 1
+    directions: ClassVar[Mapping[str, int]] = {"scale": -1, "sensitivity": +1}
 
     def __init__(self, *, scale: Number, sensitivity: Number = 1, step: Number = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "step", positive(step, "step"))
-
-    @classmethod
-    def calibrate(
-        cls,
-        *,
-        sensitivity: Number = 1,
-        step: Number = 1,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
-    ) -> Laplace:
-        """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms."""
-        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
-        return calibrated(aim, lambda scale: cls(scale=scale, sensitivity=sensitivity, step=step))
-
-    @classmethod
-    def for_error(
-        cls, *, error: Number, beta: Number, size: Number = 1, sensitivity: Number = 1, step: Number = 1
-    ) -> Laplace:
-        """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
-
-        def make(scale: Fraction) -> Laplace:
-            return cls(scale=scale, sensitivity=sensitivity, step=step)
-
-        return widest(make, lambda found: found.error(beta, size), error=error, step=step)
 
     @property
     def loss(self) -> Loss:
@@ -80,6 +55,32 @@ class Laplace(Additive):
     def words(self, unit: Fraction = Fraction(1)) -> str:
         """Its law, and its scale in the data's unit."""
         return f"rounded Laplace noise, scale = {near(float(self.scale) * float(unit), 4)}"
+
+    @classmethod
+    def examples(cls) -> Sequence[Laplace]:
+        """From far below one step to far above."""
+        return (
+            cls(scale=2),
+            cls(scale="1/100"),
+            cls(scale="0.7"),
+            cls(scale=3, sensitivity=2),
+            cls(scale="0.3", sensitivity="0.1", step="0.1"),
+            cls(scale=10**6, step=1000),
+        )
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """At every strength, on a lattice so fine that the law is nearly continuous, and at a longer distance."""
+        for epsilon in STRENGTHS:
+            make = partial(cls, scale=1 / Fraction(epsilon))
+            yield Trial(name=f"ε = {epsilon}", make=make, pair=(0, 1), claim=f"epsilon={epsilon}", tight=True)
+        fine, far = partial(cls, scale=1, step="0.01"), partial(cls, scale=6, sensitivity=3, step="0.5")
+        yield Trial(name="ε = 1, fine", make=fine, pair=(0, 100), claim="epsilon=1", tight=True)
+        yield Trial(name="ε = 0.5, Δ = 3", make=far, pair=(-2, 4), claim="epsilon=0.5", tight=True)
+
+    @property
+    def _distance(self) -> Fraction:
+        return self.sensitivity
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.asarray(noise.rounded_laplace(self.scale / self.step, count))

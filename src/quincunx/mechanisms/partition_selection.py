@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -18,8 +18,9 @@ from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import edge, verified
 from quincunx.mechanisms.goal import goal_outside
-from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, risk, stated
+from quincunx.mechanisms.trial import Trial
 from quincunx.noise.bits import source
 from quincunx.noise.chance import choose
 from quincunx.noise.lazy import certain_floor
@@ -52,6 +53,8 @@ class PartitionSelection(Mechanism):
     epsilon: Fraction
     delta: Fraction
     tag: ClassVar[str] = "partition-selection"
+    room: ClassVar[str] = "unknown keys"
+    directions: ClassVar[Mapping[str, int]] = {"epsilon": +1, "delta": +1}
     accuracy: ClassVar[str] = "{count} keys with at least {half} people each are all kept"
 
     def __init__(self, *, epsilon: Number, delta: Number) -> None:
@@ -135,6 +138,28 @@ class PartitionSelection(Mechanism):
         with precision(_PRECISION):
             chances = {n: self._chance(n) for n in inputs}
             return FiniteMechanism({n: {True: chance, False: 1 - chance} for n, chance in chances.items()})
+
+    @classmethod
+    def examples(cls) -> Sequence[PartitionSelection]:
+        """Strict and lenient rules."""
+        given = (("1/10", "1e-3"), ("1", "1e-5"), ("3", "1e-12"), ("1/100", "0.01"))
+        return [cls(epsilon=epsilon, delta=delta) for epsilon, delta in given]
+
+    def world(self, k: int = 1) -> World:
+        """Up to 24 people behind a key, and k more."""
+        return self.finite(list(range(25))), [(n, n + k) for n in range(25 - k)]
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """A key that nobody else has, where δ is at work, and keys of a few people, where ε is."""
+        # (ε, δ) as a whole curve, so that the bound is of δ where δ is at work.
+        make = partial(cls, epsilon=1, delta="0.01")
+        for name, pair, words in (
+            ("a new key", (0, 1), "nobody behind a key, or one person"),
+            ("2 people and 3", (2, 3), "two people behind a key, or three"),
+            ("5 people and 6", (5, 6), "five people behind a key, or six"),
+        ):
+            yield Trial(name=name, make=make, pair=pair, words=words, tight=True)
 
     def _cumulative(self, count: int) -> list[Ball]:
         return [self._chance(count)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from flint import arb_poly
@@ -15,6 +15,7 @@ from quincunx import noise
 from quincunx.loss import Loss
 from quincunx.mechanisms.parameters import stated
 from quincunx.mechanisms.selection import Selection
+from quincunx.mechanisms.trial import Trial
 from quincunx.numbers import Ball, ball
 from quincunx.numbers.text import near
 
@@ -38,6 +39,18 @@ class PermuteAndFlip(Selection):
     def words(self, unit: Fraction = Fraction(1)) -> str:
         """Its law, and its scale in the scores' unit."""
         return f"a choice by permute-and-flip, scale = {near(float(self.scale) * float(unit), 4)}"
+
+    @classmethod
+    def _trial(cls, epsilon: str, make: Callable[[], Self]) -> Trial:
+        # The worse of two is taken with probability e^{−gap/scale}/2, so the ratio of two gaps is e^ε exactly.
+        return Trial(
+            name=f"ε = {epsilon}",
+            make=make,
+            pair=((0, 0), (1, -1)),
+            words="two candidates whose scores move apart",
+            claim=f"epsilon={epsilon}",
+            tight=True,
+        )
 
     def _pick(self, scores: Sequence[int]) -> int:
         best, rate = max(scores), self.step / self.scale

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, overload
+from functools import partial
+from typing import ClassVar, Final, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +18,9 @@ from quincunx.finite.mechanism import guard
 from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import responding, responding_within
-from quincunx.mechanisms.goal import goal
-from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.goal import Guarantee, goal
+from quincunx.mechanisms.mechanism import Mechanism, World
+from quincunx.mechanisms.trial import SLOW, STRENGTHS, Trial, one_at_a_time
 from quincunx.numbers import (
     Log,
     Number,
@@ -61,6 +64,7 @@ class RandomizedResponse(Mechanism):
     probability: Fraction
     options: int
     tag: ClassVar[str] = "randomized-response"
+    room: ClassVar[str] = "choices"
     term: ClassVar[str] = "one respondent's answer, true with the probability given, otherwise one of the other options"
     accuracy: ClassVar[str] = "the share of an answer estimated from {count} respondents is within {half} of the truth"
 
@@ -69,19 +73,9 @@ class RandomizedResponse(Mechanism):
         object.__setattr__(self, "options", _number_of_options(options))
 
     @classmethod
-    def calibrate(
-        cls,
-        *,
-        options: Number = 2,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
-    ) -> RandomizedResponse:
+    def calibrate(cls, *, options: Number = 2, **guarantee: Unpack[Guarantee]) -> RandomizedResponse:
         """The most truthful answers whose certified loss meets one guarantee: calibration.md has the five forms."""
-        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
-        return responding(aim, lambda p: cls(probability=p, options=options), _number_of_options(options))
+        return responding(goal(**guarantee), lambda p: cls(probability=p, options=options), _number_of_options(options))
 
     @classmethod
     def for_error(cls, *, error: Number, beta: Number, size: Number = 1, options: Number = 2) -> RandomizedResponse:
@@ -180,6 +174,41 @@ class RandomizedResponse(Mechanism):
         guard(self.options**2, "the table")
         others = range(self.options)
         return FiniteMechanism({x: {y: self.probability if y == x else self._other for y in others} for x in others})
+
+    @classmethod
+    def examples(cls) -> Sequence[RandomizedResponse]:
+        """Truthful, lying and guessing, with two options and with more."""
+        two = [cls(probability=p) for p in ("3/4", "0.6", "1/2", "0.1", "0.999999")]
+        more = (("3/4", 3), ("0.05", 3), ("1/5", 5), ("0.3", 12), ("0.999999", 4))
+        return [*two, *(cls(probability=p, options=k) for p, k in more)]
+
+    def world(self, k: int = 1) -> World:
+        """k respondents whose answers all move."""
+        return self.finite().power(k), [(0, 1), (self.options - 1, 0)]
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """At every strength with two options and with three, and an estimate from three respondents."""
+        for epsilon in STRENGTHS:
+            for options in (2, 3):
+                yield Trial(
+                    name=f"ε = {epsilon}, {options} options",
+                    make=partial(cls.calibrate, epsilon=epsilon, options=options),
+                    pair=(0, options - 1),
+                    words="one respondent with another answer",
+                    claim=f"epsilon={epsilon}",
+                    tight=True,
+                )
+        yield Trial(
+            name="an estimate from three",
+            make=partial(cls, probability="0.75"),
+            pair=((1, 1, 0), (1, 1, 1)),
+            words="one of three respondents with another answer",
+            draw=lambda coin: one_at_a_time(lambda answers: float(coin.estimate(coin.sample(list(answers))).value)),
+            share=Fraction("0.02"),
+            why=f"An estimate adds up what the others said, which hides the one. {SLOW}",
+            also=("Estimate",),
+        )
 
     @property
     def _other(self) -> Fraction:

@@ -7,10 +7,11 @@ Scores are integers that count lattice steps: the value s stands for s·step in 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final, Self, overload
+from functools import partial
+from typing import ClassVar, Final, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.mechanisms.additive import lattice_values
-from quincunx.mechanisms.calibration import calibrated, widest
-from quincunx.mechanisms.goal import goal
-from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.calibration import widest
+from quincunx.mechanisms.mechanism import World
 from quincunx.mechanisms.parameters import first, flag, risk, tuples
+from quincunx.mechanisms.scaled import Scaled, Shape
+from quincunx.mechanisms.trial import BY_ITSELF, SLOW, STRENGTHS, Trial, one_at_a_time
 from quincunx.numbers import Ball, Number, ball, float_above, positive, positive_integer, precision
 
 _PRECISION: Final = 512
@@ -29,13 +31,15 @@ _HINT: Final = "Scores count lattice steps: divide by the step and take the floo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Selection(Mechanism):
+class Selection(Scaled):
     """A choice among candidates by score. Subclasses say how they choose, with what probabilities and at what loss."""
 
     scale: Fraction
     sensitivity: Fraction
     monotone: bool
     step: Fraction
+    room: ClassVar[str] = "choices"
+    directions: ClassVar[Mapping[str, int]] = {"scale": -1, "sensitivity": +1}
     accuracy: ClassVar[str] = "the chosen one of {count} candidates scores within {half} of the best"
 
     def __init__(self, *, scale: Number, sensitivity: Number = 1, monotone: bool = False, step: Number = 1) -> None:
@@ -45,43 +49,54 @@ class Selection(Mechanism):
         object.__setattr__(self, "step", positive(step, "step"))
 
     @classmethod
-    def calibrate(
-        cls,
-        *,
-        sensitivity: Number = 1,
-        monotone: bool = False,
-        step: Number = 1,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
-    ) -> Self:
-        """The smallest scale whose certified loss meets one guarantee: see calibration.md for the five forms."""
-        aim = goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha)
-        return calibrated(aim, lambda scale: cls(scale=scale, sensitivity=sensitivity, monotone=monotone, step=step))
-
-    @classmethod
-    def for_error(
-        cls,
-        *,
-        error: Number,
-        beta: Number,
-        candidates: Number,
-        sensitivity: Number = 1,
-        monotone: bool = False,
-        step: Number = 1,
-    ) -> Self:
+    def for_error(cls, *, error: Number, beta: Number, candidates: Number, **shape: Unpack[Shape]) -> Self:
         """The largest scale whose `error(beta, candidates)` is at most `error`; its loss says what that costs."""
         if positive_integer(candidates, "candidates") == 1:
             hint = "One candidate is always chosen: no choice is private or wrong."
             raise ParameterError("must be at least 2", where="candidates", got="1", hint=hint)
-        return widest(
-            lambda scale: cls(scale=scale, sensitivity=sensitivity, monotone=monotone, step=step),
-            lambda found: found.error(beta, candidates),
-            error=error,
-            step=step,
+        step = shape.get("step", 1)
+        return widest(cls._turned(shape), lambda found: found.error(beta, candidates), error=error, step=step)
+
+    @classmethod
+    def examples(cls) -> Sequence[Self]:
+        """From a choice that is nearly certain to one that is nearly a guess."""
+        return (
+            cls(scale=2),
+            cls(scale="1/10"),
+            cls(scale=2, monotone=True),
+            cls(scale=5, sensitivity=3),
+            cls(scale="0.5", sensitivity="0.2", step="0.1"),
+            cls(scale=10**6),
         )
+
+    def world(self, k: int = 1) -> World:
+        """Three candidates, whose scores move all up or all down, and apart where they may."""
+        reach = k * int(self.sensitivity / self.step)
+        scores = (0, 2, 1)
+        others = [(reach, 2 + reach, 1), (0, 2 - reach, 1 - reach)]
+        others += [] if self.monotone else [(reach, 2 - reach, 1 + reach), (-reach, 2 + reach, 1)]
+        return self.finite([scores, *others]), [(scores, other) for other in others]
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """At every strength in bulk, and once by itself, which is drawn by other code than a table of choices."""
+        for epsilon in STRENGTHS:
+            yield cls._trial(epsilon, partial(cls, scale=2 / Fraction(epsilon)))
+        tried = cls._trial("1", partial(cls, scale=2))
+        # Few draws do not come close.
+        yield replace(
+            tried,
+            name=f"{tried.name}, single",
+            tight=False,
+            draw=lambda choice: one_at_a_time(lambda scores: choice.sample(list(scores))),
+            share=BY_ITSELF,
+            why=f"{tried.why} {SLOW}".lstrip(),
+        )
+
+    @classmethod
+    @abstractmethod
+    def _trial(cls, epsilon: str, make: Callable[[], Self]) -> Trial:
+        """The pair of scores on which it comes closest to this ε."""
 
     @abstractmethod
     def _pick(self, scores: Sequence[int]) -> int:

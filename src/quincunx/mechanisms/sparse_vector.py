@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from typing import Any, ClassVar, Final, NoReturn
+from functools import cache, partial
+from typing import Any, ClassVar, Final, NoReturn, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,10 @@ from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import calibrated, widest
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
-from quincunx.mechanisms.goal import goal
-from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.goal import Guarantee, goal
+from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, flag, risk, stated, tuples
+from quincunx.mechanisms.trial import BY_ITSELF, SLOW, Trial, one_at_a_time
 from quincunx.noise.bits import source
 from quincunx.noise.laplace import discrete_laplace_staircase
 from quincunx.numbers import Ball, Number, ball, float_above, positive, positive_integer, precision, rational
@@ -52,6 +53,13 @@ class SparseVector(Mechanism):
     monotone: bool
     step: Fraction
     tag: ClassVar[str] = "sparse-vector"
+    room: ClassVar[str] = "choices"
+    directions: ClassVar[Mapping[str, int]] = {
+        "threshold_scale": -1,
+        "query_scale": -1,
+        "sensitivity": +1,
+        "aboves": +1,
+    }
     accuracy: ClassVar[str] = (
         "of {count} values each one called above is at least the threshold less {half}, each one called below at most "
         "the threshold plus {half}"
@@ -91,11 +99,7 @@ class SparseVector(Mechanism):
         monotone: bool = False,
         step: Number = 1,
         ratio: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        mu: Number | None = None,
-        alpha: Number | None = None,
+        **guarantee: Unpack[Guarantee],
     ) -> SparseVector:
         """The smallest scales in a fixed `ratio` = query_scale/threshold_scale whose loss meets one guarantee.
 
@@ -103,7 +107,7 @@ class SparseVector(Mechanism):
         ν − ρ has the least variance. See calibration.md for the five forms of a guarantee.
         """
         make = cls._family(threshold, aboves, sensitivity, monotone, step, ratio)
-        return calibrated(goal(epsilon=epsilon, delta=delta, rho=rho, mu=mu, alpha=alpha), make)
+        return calibrated(goal(**guarantee), make)
 
     @classmethod
     def for_error(
@@ -201,6 +205,50 @@ class SparseVector(Mechanism):
                 {values: {answers: p + beyond for answers, p in law.items()} for values, law in worlds.items()}
             )
 
+    @classmethod
+    def examples(cls) -> Sequence[SparseVector]:
+        """One answer above and several, with values that move apart and together."""
+        return (
+            cls(threshold=0, threshold_scale="1/2", query_scale="1/2"),
+            cls(threshold=3, threshold_scale=2, query_scale=5, aboves=2),
+            cls(threshold=-1, threshold_scale=2, query_scale=5, aboves=3, monotone=True),
+            cls(threshold="0.5", threshold_scale="0.3", query_scale="0.4", sensitivity="0.2", step="0.1"),
+        )
+
+    def world(self, k: int = 1) -> World:
+        """Three values around the threshold, which all move the same way, and apart where they may."""
+        reach, at = k * int(self.sensitivity / self.step), int(self.threshold / self.step)
+        values = (at + 1, at, at - 2)
+        others = [tuple(value + reach for value in values), (at + 1 - reach, at - reach, at - 2)]
+        others += [] if self.monotone else [(at + 1 - reach, at + reach, at - 2 + reach)]
+        return self.finite([values, *others]), [(values, other) for other in others]
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """A list of values, several answers above, and a session that is asked one by one."""
+        once = partial(cls, threshold=1, threshold_scale=2, query_scale=4)
+        # Monotone: ε = 1/4 + 3·1/4.
+        several = partial(cls, threshold=1, threshold_scale=4, query_scale=4, aboves=3, monotone=True)
+        apart = ((0,) * 6, (1, 1, 1, 1, 1, -1)), "six values, of which the first five grow and the last falls"
+        grown = ((0,) * 6, (1,) * 6), "six values that grow"
+
+        def trial(name: str, make: Callable[[], SparseVector], on: Any, answers: Any, share: Fraction) -> Trial:
+            return Trial(
+                name=name,
+                make=make,
+                pair=on[0],
+                words=on[1],
+                claim="epsilon=1",
+                draw=lambda made: one_at_a_time(lambda values: _one_number(answers(made, values))),
+                share=share,
+                why="Its ε is a limit of ever more values." + ("" if share == 1 else f" {SLOW}"),
+                also=("SparseVectorSession",),
+            )
+
+        yield trial("a list of values", once, apart, _listed, Fraction(1))
+        yield trial("three above", several, grown, _listed, BY_ITSELF)
+        yield trial("a session", once, apart, _asked, BY_ITSELF)
+
     def _answers(self, values: Sequence[int], level: int) -> dict[tuple[bool, ...], Ball]:
         above = _tail(self.query_scale / self.step)
         found: dict[tuple[bool, ...], Ball] = {}
@@ -290,6 +338,20 @@ def _until_done(session: SparseVectorSession, values: Sequence[int]) -> Iterator
         yield session.ask(value)
         if session.remaining == 0:
             return
+
+
+def _listed(mechanism: SparseVector, values: Sequence[int]) -> list[bool]:
+    answers: list[bool] = mechanism.sample(list(values)).tolist()
+    return answers
+
+
+def _asked(mechanism: SparseVector, values: Sequence[int]) -> list[bool]:
+    return list(_until_done(mechanism.start(), values))
+
+
+def _one_number(answers: Sequence[bool]) -> int:
+    """The answers as one number: a leading 1, then a binary digit for each."""
+    return int("1" + "".join("1" if above else "0" for above in answers), 2)
 
 
 def _ratio(aboves: object, monotone: bool) -> Fraction:

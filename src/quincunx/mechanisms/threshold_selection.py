@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isqrt
 from typing import Any, ClassVar, Final, TypeAlias, overload
 
@@ -20,8 +20,9 @@ from quincunx.mechanisms.calibration import edge, verified
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
 from quincunx.mechanisms.goal import goal_outside
-from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, risk, stated
+from quincunx.mechanisms.trial import Draw, Trial
 from quincunx.numbers import Ball, Number, ball, delta_parameter, float_near, positive, positive_integer, precision
 
 _PRECISION: Final = 256
@@ -47,6 +48,8 @@ class ThresholdSelection(Mechanism):
     bits: int
     delta: Fraction
     tag: ClassVar[str] = "threshold-selection"
+    room: ClassVar[str] = "unknown keys"
+    directions: ClassVar[Mapping[str, int]] = {"delta": +1}
     accuracy: ClassVar[str] = "{count} keys with at least {half} votes each are all kept"
 
     def __init__(self, *, noise: Noise, groups: Number, delta: Number, people: Number = 1, bits: int = 0) -> None:
@@ -187,6 +190,57 @@ class ThresholdSelection(Mechanism):
         with precision(_PRECISION):
             chances = {n: at_least(self.noise, self.threshold - n) for n in inputs}
             return FiniteMechanism({n: {True: chance, False: 1 - chance} for n, chance in chances.items()})
+
+    @classmethod
+    def examples(cls) -> Sequence[ThresholdSelection]:
+        """Of Laplace type: approximate zCDP, which the other type is, has no group map."""
+        return (
+            cls.calibrate(groups=3, delta="1e-3", epsilon="1/2", bits=2),
+            cls.calibrate(groups=1, delta="1e-6", epsilon=2),
+            cls.calibrate(groups=2, delta="1e-3", epsilon=1, people=3, bits=1),
+        )
+
+    def world(self, k: int = 1) -> World:
+        """Somebody adds all their votes to one key that others hold already."""
+        step = k * self.people << self.bits
+        return self.finite(list(range(1, 60 + step))), [(n, n + step) for n in range(1, 60)]
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """Keys that nobody else has, where δ is at work, and keys near the threshold, where the noise is."""
+        for name, goal in (("Laplace", {"epsilon": 1}), ("Gaussian", {"rho": "0.5"})):
+            make = partial(cls.calibrate, groups=2, delta="0.01", bits=4, **goal)
+            made = make()
+            near, each = made.threshold - made.votes(2), made.votes(2)
+            pairs: list[tuple[str, Any, str]] = [
+                (
+                    f"{keys} new",
+                    ((0,) * keys, (made.votes(keys),) * keys),
+                    f"keys that only one person has, {keys} of them, or nobody",
+                )
+                for keys in (1, 2)
+            ]
+            old = "two keys near the threshold, with one person more or less"
+            pairs.append(("old keys", ((near, near), (near + each, near + each)), old))
+            for rest, pair, words in pairs:
+                yield Trial(
+                    name=f"{name}, {rest}",
+                    make=make,
+                    pair=pair,
+                    words=words,
+                    draw=present,
+                    why="The threshold is a whole number, so δ is not used up.",
+                )
+
+
+def present(selection: ThresholdSelection) -> Draw:
+    """Draws of a selection in which a key without votes does not exist, and so is never shown."""
+
+    def draw(given: Any, size: int) -> NDArray[Any]:
+        counts = np.broadcast_to(np.asarray(given, dtype=np.int64), (size, len(given)))
+        return np.asarray(selection.sample(counts)) & (counts > 0)
+
+    return draw
 
 
 def votes(norm: int, keys: int, bits: int) -> int:

@@ -15,9 +15,9 @@ import pytest
 from quincunx.audit import self_audit
 from quincunx.audit.self_audit import sessions, statistics, tables
 from quincunx.audit.self_audit.controls import _floating
-from quincunx.audit.self_audit.keys import present
 from quincunx.loss import Loss
 from quincunx.mechanisms import ThresholdSelection, sensitivity
+from quincunx.mechanisms.threshold_selection import present
 from quincunx.noise.testing import KeyedBits
 from quincunx.spec.standard import Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace

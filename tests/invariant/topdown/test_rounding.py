@@ -18,7 +18,7 @@ def solver() -> Solver:
 
 
 def row(child: int, cells: list[int], low: float, high: float, firm: bool = True) -> Row:
-    return Row(child=child, cells=np.array(cells), low=low, high=high, firm=firm, name=f"child {child}")
+    return Row(child=child, cells=np.array(cells), low=low, high=high, firm=firm)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -53,14 +53,14 @@ def test_firm_rows_are_kept_even_far_from_the_real_tables(solver: Solver) -> Non
     found = rounded(solver, tables, np.array([5, 5]), [row(0, [0, 1], 9, 9)], mask=OPEN)
     assert found.tables.tolist()[0] in ([4, 5], [5, 4])
     assert found.wide
-    assert found.relaxed == ()
+    assert found.relaxed == 0
 
 
 def test_a_curators_row_gives_way_by_the_least_amount(solver: Solver) -> None:
     tables = np.array([[4.2, 0.3], [0.8, 4.7]])
     rows = [row(0, [0], 4, 5, firm=False), row(1, [0], 3, 5, firm=False)]
     found = rounded(solver, tables, np.array([5, 5]), rows, mask=OPEN)
-    assert sum(amount for _, amount in found.relaxed) == 2
+    assert found.relaxed == 2
     assert found.tables.sum(axis=0).tolist() == [5, 5]
 
 
@@ -69,7 +69,7 @@ def test_crossing_rows_end_in_whole_numbers(solver: Solver) -> None:
     rows = [row(0, [0, 1], 1, 1), row(0, [1, 2], 1, 1), row(0, [0, 2], 0, 1), row(0, [0, 1, 2], 1, 2)]
     found = rounded(solver, np.array([[0.5, 0.5, 0.5]]), None, rows, mask=np.ones(3, dtype=np.bool_))
     assert found.tables.tolist() in ([[0, 1, 0]], [[1, 0, 1]])
-    assert found.relaxed == ()
+    assert found.relaxed == 0
 
 
 def test_structural_zeros_stay_empty_when_cells_must_move(solver: Solver) -> None:

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quincunx.errors import DataError, UnavailableError
-from quincunx.invariant.topdown import Bound, TopDown, solve
+from quincunx.errors import DataError
+from quincunx.invariant.topdown import Bound, TopDown
+from quincunx.invariant.topdown import together as whole_programs
+from quincunx.invariant.topdown.batch import Fixed, transported
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.limits import Limit, branching, carried, crossing
 from quincunx.invariant.topdown.measure import levels_of
-from quincunx.invariant.topdown.rounding import Solver
+from quincunx.invariant.topdown.rounding import Solver, UnsolvedError
 from quincunx.invariant.topdown.schema import Schema
-from quincunx.invariant.topdown.together import together
+from quincunx.invariant.topdown.together import Atoms, together
 from quincunx.noise.testing import key_of, keyed
 from quincunx.spec.unit import Replace
 
@@ -107,7 +109,7 @@ def test_the_whole_program_is_the_nearest_of_all_tables(number: int) -> None:
     leaves = source.integers(0, 3, (2, 4))
     limits = limits_of(schema, TWO, [leaves.sum(axis=0, keepdims=True), leaves], [(1, "a"), (1, "b")])
     targets = [source.normal(2, 2, (1, 4)), source.normal(1, 2, (2, 4))]
-    found = together(Solver(), schema, TWO, limits, top=0, nodes=(0, 1), totals=None, targets=targets)
+    found = together(Solver(), Atoms.made(schema, limits), schema, TWO, limits, top=0, nodes=(0, 1), targets=targets)
     assert found is not None
     assert found.nearest
 
@@ -126,9 +128,9 @@ def test_the_whole_program_is_the_nearest_of_all_tables(number: int) -> None:
         )
         if table.min() >= 0:
             options.append(table)
-    assert cost(found.tables[1]) == pytest.approx(min(map(cost, options)), abs=1e-6)
-    assert any((found.tables[1] == table).all() for table in options)
-    assert (found.tables[0] == found.tables[1].sum(axis=0)).all()
+    assert cost(found.sums[1]) == pytest.approx(min(map(cost, options)), abs=1e-6)
+    assert any((found.sums[1] == table).all() for table in options)
+    assert (found.sums[0] == found.sums[1].sum(axis=0)).all()
 
 
 def test_a_parent_that_cannot_be_divided_is_seen_and_a_subtree_that_can_is_found() -> None:
@@ -136,11 +138,11 @@ def test_a_parent_that_cannot_be_divided_is_seen_and_a_subtree_that_can_is_found
     leaves = np.array([[1, 0, 0, 1], [0, 1, 1, 0]])
     limits = limits_of(schema, TWO, [leaves.sum(axis=0, keepdims=True), leaves], [(1, "a"), (1, "b")])
     # Both blocks have margins (1, 1) and (1, 1): cells 0 and 3 go together, so these totals are impossible.
-    asked = {"top": 1, "nodes": (0, 2), "targets": None}
-    assert together(Solver(), schema, TWO, limits, totals=np.array([2, 0, 1, 1]), **asked) is None
-    found = together(Solver(), schema, TWO, limits, totals=np.array([2, 0, 0, 2]), **asked)
+    asked = (Solver(), Atoms.made(schema, limits), schema, TWO, limits)
+    assert together(*asked, top=1, nodes=(0, 2), totals=np.array([2.0, 0, 1, 1])) is None
+    found = together(*asked, top=1, nodes=(0, 2), totals=np.array([2.0, 0, 0, 2]))
     assert found is not None
-    assert found.tables[0].tolist() == [[1, 0, 0, 1], [1, 0, 0, 1]]
+    assert found.sums[0].tolist() == [[1, 0, 0, 1], [1, 0, 0, 1]]
 
 
 def test_what_no_table_keeps_is_said_before_anything_is_spent(tmp_path: Path) -> None:
@@ -157,19 +159,71 @@ def test_what_no_table_keeps_is_said_before_anything_is_spent(tmp_path: Path) ->
         planned(TWO, np.zeros((2, 8), dtype=np.int64), attributes, bounds=bounds)
 
 
-def test_a_place_too_large_to_be_solved_as_a_whole_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("trouble", ["large", "unsolved", "nothing is solved"])
+def test_no_run_ends_after_its_measurements_are_paid_for(
+    trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A place of any size, a search that ends without an answer, a solver that gives up every program: the tables keep
+    the invariants all the same, since some that do were found before anything was spent."""
     file = tmp_path / "gq.csv"
     file.write_text("block,gq,high\nb1,nursing,0\nb1,college,0\n", encoding="utf-8")
     bound = Bound(level="block", query="gq", file=file, provenance="invariant")
-    leaves = np.array([[8, 0, 0, 2], [0, 1, 1, 0]])
-    values = {"gq": ["household", "nursing", "college", "other"]}
+    leaves = np.array([[8, 0, 0, 2, 3], [0, 1, 1, 0, 0]])
+    values = {"gq": ["household", "nursing", "college", "other", "more"]}
     plan = planned(TWO, leaves, values, invariants=[("block", "total")], bounds=[bound])
-    monkeypatch.setattr(solve, "MOST", 4)
-    with pytest.raises(UnavailableError, match="too large to be solved as a whole") as caught:  # noqa: PT012
-        for run in range(12):
-            with keyed(key_of(f"nursing {run}")):
-                plan.run()
-    assert caught.value.where == "root r"
+    solve_program = Solver.solve
+
+    def failing(self: Solver, cost: Any, upper: Any, rows: Any, *, whole: Any = None) -> Any:
+        # A program without a cost asks whether there is any table: the one question that must have an answer.
+        if not cost.any() or (trouble == "unsolved" and whole is None):
+            return solve_program(self, cost, upper, rows, whole=whole)
+        raise UnsolvedError
+
+    if trouble == "large":
+        monkeypatch.setattr(whole_programs, "MOST", 1)
+    joint = 0
+    for run in range(12):
+        with keyed(key_of(f"nursing {run}")):
+            measured = plan.measure()
+        with monkeypatch.context() as patched:
+            if trouble != "large":
+                patched.setattr(Solver, "solve", failing)
+            solved = plan.computed(measured).solved
+        root, blocks = solved.tables
+        assert (blocks.sum(axis=0) == root[0]).all()
+        assert blocks.sum(axis=1).tolist() == [13, 2]
+        assert blocks[0, 1] == blocks[0, 2] == 0
+        assert blocks.min() >= 0
+        joint += solved.joint
+    assert joint > 1
+
+
+def test_cells_that_no_limit_tells_apart_are_one() -> None:
+    schema = Schema(attributes={"a": ["x", "y", "z"], "b": ["p", "q"]}, zeros=[{"a": "z", "b": "q"}])
+    query = schema.query("a")
+    high = np.array([[np.inf, 0.0, np.inf]])
+    limit = Limit(level=0, query=query, low=np.zeros((1, 3)), high=high, firm=True, name="a")
+    found = Atoms.made(schema, [[limit], []])
+    assert found.of.tolist() == [0, 0, 1, 1, 0, -1]
+    assert (found.count, found.last) == (2, 0)
+    assert found.sums(np.array([[1, 2, 3, 4, 5, 0]])).tolist() == [[8, 7]]
+
+
+def test_decided_sums_can_always_be_transported() -> None:
+    source = np.random.default_rng(8)
+    for _ in range(200):
+        atoms = source.integers(-1, 3, 7)
+        atoms = np.unique(atoms, return_inverse=True)[1] - int((atoms < 0).any())
+        truth = source.poisson(2, (4, 7)) * (atoms >= 0)
+        sums = np.stack([truth[:, atoms == atom].sum(axis=1) for atom in range(atoms.max() + 1)], axis=1)
+        fixed = Fixed(atoms=atoms, sums=sums)
+        for totals in (truth.sum(axis=0), None):
+            made = transported(fixed, totals)
+            assert made.min() >= 0
+            assert (
+                np.stack([made[:, atoms == atom].sum(axis=1) for atom in range(sums.shape[1])], axis=1) == sums
+            ).all()
+            assert totals is None or (made.sum(axis=0) == totals).all()
 
 
 def test_which_limits_branch_and_cross() -> None:

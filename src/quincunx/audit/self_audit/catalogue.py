@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from quincunx.audit.self_audit import additive, choices, compositions, keys, sessions, swaps, tables
+from quincunx.audit.self_audit import compositions, mechanisms, sessions, swaps, tables
 from quincunx.audit.self_audit import controls as broken
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.errors import ParameterError
@@ -15,8 +15,8 @@ from quincunx.errors import ParameterError
 @cache
 def claims() -> Mapping[str, Entry]:
     """Every claim by its name, in the order of the report."""
-    return _named([*additive.entries(), *choices.entries(), *keys.entries(), *compositions.entries(), *swaps.entries(),
-                   *tables.entries(), *sessions.entries()])  # fmt: skip
+    rooms = (mechanisms, compositions, swaps, tables, sessions)
+    return _named([entry for room in rooms for entry in room.entries()])
 
 
 @cache

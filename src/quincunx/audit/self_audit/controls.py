@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx import noise
-from quincunx.audit.self_audit.entry import Draw, Entry, in_bulk
+from quincunx.audit.self_audit.entry import Entry
 from quincunx.audit.self_audit.swaps import swapped
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
 from quincunx.mechanisms import DiscreteLaplace, Gaussian, ThresholdSelection
+from quincunx.mechanisms.trial import Draw, in_bulk
 
 ROOM: Final = "controls"
 
@@ -42,7 +43,7 @@ def entries() -> Iterator[Entry]:
 
 
 def _entry(name: str, pair: tuple[Any, Any], words: str, claim: str, draw: Draw) -> Entry:
-    return Entry(name=name, room=ROOM, pair=pair, words=words, claim=claim, tight=False, draw=draw)
+    return Entry(name=name, room=ROOM, pair=pair, words=words, stated=claim, tight=False, draw=draw)
 
 
 def _floating(value: float, size: int) -> NDArray[Any]:

@@ -117,12 +117,12 @@ def work(task: Task) -> Outcome | Replayed:
 
 def tried(entry: Entry, *, samples: int, risk: Fraction, series: str | None = None) -> Outcome:
     """One entry against its claim, wrongly refuted with probability at most `risk`."""
-    started = time.perf_counter()
+    started, claim = time.perf_counter(), entry.claim
     with _stream(entry.name, series):
         found = challenge(
             Sampler.many(entry.draw, entry.name),
             entry.pair,
-            entry.claim,
+            claim,
             samples=entry.samples(samples),
             confidence=1 - risk,
         )
@@ -130,7 +130,7 @@ def tried(entry: Entry, *, samples: int, risk: Fraction, series: str | None = No
         name=entry.name,
         room=entry.room,
         words=entry.words,
-        claim=stated(entry.claim),
+        claim=stated(claim),
         parameter=found.claim.parameter,
         bound=found.bound,
         tightness=found.tightness,

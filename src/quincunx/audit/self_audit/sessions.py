@@ -5,16 +5,18 @@ A question about ten thousand regions of three or four people each gives ten tho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.audit.self_audit.entry import Draw, Entry
+from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
 from quincunx.mechanisms.parameters import stated
+from quincunx.mechanisms.trial import Draw
 from quincunx.release.pricing import Budgeted
 from quincunx.release.session import Session
 from quincunx.spec.standard import ZCDP, Approximate, Pure
@@ -38,16 +40,16 @@ def entries() -> Iterator[Entry]:
     yield _entry("a mean, zCDP", (3, 4), people, "rho=1", published(mean, ZCDP(), ("m",)))
     limited = Approximate(Fraction("0.01"))
     draw = published(count, limited, ("n",), delta="0.01")
-    yield _entry("unknown regions", (0, 1), new, stated(Fraction(1), Fraction("0.01")), draw)
+    yield _entry("unknown regions", (0, 1), new, partial(stated, Fraction(1), Fraction("0.01")), draw)
 
 
-def _entry(rest: str, pair: tuple[int, int], words: str, claim: str | Loss, draw: Draw) -> Entry:
+def _entry(rest: str, pair: tuple[int, int], words: str, claim: str | Callable[[], Loss], draw: Draw) -> Entry:
     return Entry(
         name=f"Session.sql, {rest}",
         room=ROOM,
         pair=pair,
         words=words,
-        claim=claim,
+        stated=claim,
         tight=False,
         draw=draw,
         share=Fraction(1, 10),

@@ -9,10 +9,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.audit.self_audit.entry import Draw, Entry
+from quincunx.audit.self_audit.entry import Entry
 from quincunx.invariant.swapping.columns import EVERY
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
 from quincunx.invariant.swapping.swap import draw as swap_draw
+from quincunx.mechanisms.trial import Draw
 
 ROOM: Final = "swapping"
 # kind, rate, the second dataset's values, whether the pair attains ε times its distance
@@ -70,7 +71,7 @@ def entries() -> Iterator[Entry]:
             room=ROOM,
             pair=(same, values),
             words=f"{distance} of {len(values)} records of a stratum with each other's values; rate {rate}",
-            claim=f"epsilon={distance * epsilon.exact!r}",
+            stated=f"epsilon={distance * epsilon.exact!r}",
             tight=tight,
             draw=swapped(kind, rate),
             why=why,

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.audit.self_audit.entry import Draw, Entry
+from quincunx.audit.self_audit.entry import Entry
 from quincunx.mechanisms.parameters import stated
+from quincunx.mechanisms.trial import Draw
 from quincunx.numbers import Number
 from quincunx.release.pricing import Budgeted, Priced, price
 from quincunx.spec.standard import ZCDP, Approximate, Pure
@@ -90,7 +91,7 @@ def _entry(
         pair=pair,
         words=what,
         # (ε, δ) as a whole curve, so that the bound is of δ where δ is at work.
-        claim=stated(Fraction(1), Fraction(delta)) if keys else f"{parameter}=1",
+        stated=partial(stated, Fraction(1), Fraction(delta)) if keys else f"{parameter}=1",
         tight=not why,
         draw=asked(text, standard, unit, limits, shown=shown, delta=delta),
         why=why,

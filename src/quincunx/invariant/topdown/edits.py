@@ -128,18 +128,16 @@ def household_ways(
     merged = {limit.query.name: limit for limit in carried(people, geography, [*firm, *vacuous])[0]}
     low, high = merged[inside.name].low[:, 0], merged[inside.name].high[:, 0]
 
-    def weighed(weights: Floats, least: Floats, most: Floats, name: str) -> Weighed:
-        return Weighed(weights=weights, low=least, high=most, name=name)
-
-    common = [weighed(sizes.sizes, nothing, high, "edit: people in households")]
+    common = [Weighed(weights=sizes.sizes, low=nothing, high=high)]
     if heads is not None:
         limit = merged[heads.name]
         occupied = sizes.occupied.astype(np.float64)
-        common.append(weighed(occupied, limit.low[:, 0], limit.high[:, 0], "edit: householders"))
-    exact = (*common, weighed(sizes.sizes, low, high, "edit: people in households"))
+        common.append(Weighed(weights=occupied, low=limit.low[:, 0], high=limit.high[:, 0]))
+    exact = (*common, Weighed(weights=sizes.sizes, low=low, high=high))
     either: tuple[tuple[Weighed, ...], ...] = (exact,)
     if sizes.open.any() and (low > 0).any():
-        somebody = weighed(sizes.open.astype(np.float64), np.ones(roots), everything, "edit: a household of open size")
+        # A household of open size.
+        somebody = Weighed(weights=sizes.open.astype(np.float64), low=np.ones(roots), high=everything)
         either = (exact, (*common, somebody))
     return Ways(common=tuple(common), either=either)
 

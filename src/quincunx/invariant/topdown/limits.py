@@ -48,21 +48,21 @@ def crossing(schema: Schema, limits: Sequence[Limit]) -> tuple[Limit, Limit] | N
 def branching(schema: Schema, limits: Sequence[Limit]) -> bool:
     """Whether a parent that keeps the limits that were carried up need not be divisible (`rounding.md`): limits cross,
     or a limited set holds others that are not two parts of it, or they lie in each other three deep."""
-    firm = [limit for limit in limits if limit.firm and _limited(limit).any()]
+    firm = [limit for limit in limits if limit.firm and limited(limit).any()]
     if crossing(schema, firm) is not None:
         return True
     nested = 0
     for one, other in permutations(firm, 2):
         sizes = np.bincount(_pairs(schema, one, other)[:, 1], minlength=other.query.cells)
         for cell, parts, filled in _parts(schema, one, other):
-            if _limited(other)[cell] and _limited(one)[parts].any() and sizes[cell] > 1:
+            if limited(other)[cell] and limited(one)[parts].any() and sizes[cell] > 1:
                 if not filled or len(parts) > 2:
                     return True
                 nested += 1
     return nested > 0 and len(firm) > 2
 
 
-def _limited(limit: Limit) -> NDArray[np.bool_]:
+def limited(limit: Limit) -> NDArray[np.bool_]:
     """Which cells of the query are limited somewhere."""
     return np.asarray(((limit.low > 0) | np.isfinite(limit.high)).any(axis=0))
 
@@ -85,7 +85,7 @@ def _inside(schema: Schema, one: Limit, other: Limit) -> Integers:
 
 def _laminar(schema: Schema, one: Limit, other: Limit) -> bool:
     forth, back = _inside(schema, one, other), _inside(schema, other, one)
-    left, right = _limited(one), _limited(other)
+    left, right = limited(one), limited(other)
     return all(
         not left[i] or not right[j] or forth[i] == j or back[j] == i for i, j in _pairs(schema, one, other).tolist()
     )
@@ -204,11 +204,11 @@ def slabs(basis: Basis, limits: Sequence[Limit], first: int, last: int) -> list[
     ]
 
 
-def rows(schema: Schema, limits: Sequence[Limit], first: int, last: int, codes: Sequence[str]) -> list[Row]:
+def rows(schema: Schema, limits: Sequence[Limit], first: int, last: int) -> list[Row]:
     """The limits of a family of siblings, for the rounding; those that say nothing are left out."""
     found = []
     for limit in limits:
-        groups, labels = schema.groups(limit.query), schema.labels(limit.query)
+        groups = schema.groups(limit.query)
         low, high = np.ceil(limit.low[first:last] - 1e-9), np.floor(limit.high[first:last] + 1e-9)
         for child, cell in np.argwhere((low > 0) | np.isfinite(high)):
             found.append(
@@ -218,7 +218,22 @@ def rows(schema: Schema, limits: Sequence[Limit], first: int, last: int, codes: 
                     low=float(low[child, cell]),
                     high=float(high[child, cell]),
                     firm=limit.firm,
-                    name=f"{limit.name}, {codes[first + int(child)]}, {labels[int(cell)] or 'total'}",
                 )
             )
+    return found
+
+
+def relaxed(
+    schema: Schema, geography: Geography, limits: Sequence[Sequence[Limit]], tables: Sequence[Integers]
+) -> list[tuple[str, float]]:
+    """(bound, amount) of every curator's bound that the tables do not keep."""
+    found = []
+    for level, here in enumerate(limits):
+        for limit in (each for each in here if not each.firm):
+            sums, labels = schema.answers(limit.query, tables[level]), schema.labels(limit.query)
+            # Bounds are whole; what was made tight by others may miss that by a rounding.
+            over = np.maximum(np.ceil(limit.low - 1e-9) - sums, sums - np.floor(limit.high + 1e-9))
+            for place, cell in np.argwhere(over > 0).tolist():
+                name = f"{limit.name}, {geography.codes[level][place]}, {labels[cell] or 'total'}"
+                found.append((name, float(over[place, cell])))
     return found

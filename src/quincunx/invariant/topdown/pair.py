@@ -253,7 +253,7 @@ class Pair:
         limits = homes.check_limits(facts[0])[0]
         solver, mask = Solver(), ~homes.schema.empty
         for root, code in enumerate(homes.geography.codes[0]):
-            known = rows(homes.schema, [each for each in limits if each.firm], root, root + 1, homes.geography.codes[0])
+            known = rows(homes.schema, [each for each in limits if each.firm], root, root + 1)
             nothing = np.zeros((1, homes.schema.cells))
             tries = ([*known, *(each.row(root) for each in way)] for way in ways.either)
             if all(rounded(solver, nothing, None, each, mask=mask) is None for each in tries):

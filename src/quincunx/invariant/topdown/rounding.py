@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.schema import Floats, Integers
 
 _TOTAL_WEIGHT: Final = 10.0
@@ -24,14 +23,13 @@ _BRANCHES: Final = 2_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """low ≤ Σ of a child's cells ≤ high. child: its number among its siblings. firm: an invariant, never relaxed.
-    name: what is reported if it is relaxed. weights: of the cells in the sum, where they are not all 1."""
+    weights: of the cells in the sum, where they are not all 1."""
 
     child: int
     cells: Integers
     low: float
     high: float
     firm: bool
-    name: str
     weights: Floats | None = None
 
 
@@ -43,7 +41,6 @@ class Weighed:
     weights: Floats
     low: Floats
     high: Floats
-    name: str
     diagonal: None = None
     rate: float = 1.0
 
@@ -61,9 +58,7 @@ class Weighed:
         """Of one place, for a program of its own."""
         cells = np.flatnonzero(self.weights)
         ends = float(np.ceil(self.low[place] - 1e-9)), float(np.floor(self.high[place] + 1e-9))
-        return Row(
-            child=0, cells=cells, low=ends[0], high=ends[1], firm=True, name=self.name, weights=self.weights[cells]
-        )
+        return Row(child=0, cells=cells, low=ends[0], high=ends[1], firm=True, weights=self.weights[cells])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +73,16 @@ class Ways:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounded:
     """tables: whole numbers. fractional: how many variables of the linear program were not whole. wide: whether cells
-    had to move by more than rounding. relaxed: (name, amount) of every curator's bound that was not kept."""
+    had to move by more than rounding. relaxed: by how much curators' bounds were not kept."""
 
     tables: Integers
     fractional: int
     wide: bool
-    relaxed: tuple[tuple[str, float], ...]
+    relaxed: float
+
+
+class UnsolvedError(Exception):
+    """A program that was neither solved nor found infeasible. Whoever asked has another way, so nobody sees it."""
 
 
 class Solver:
@@ -121,20 +120,22 @@ class Solver:
         if whole is not None:
             kinds = (module.HighsVarType.kContinuous, module.HighsVarType.kInteger)
             lp.integrality_ = [kinds[each] for each in whole.tolist()]
-        self._highs.setOptionValue("presolve", "off" if whole is None else "on")
-        self._highs.clearSolver()
-        self._highs.passModel(lp)
-        self._highs.run()
-        status = self._highs.getModelStatus()
-        self.proved = status == module.HighsModelStatus.kOptimal
-        if status == module.HighsModelStatus.kSolutionLimit and self._highs.getInfo().primal_solution_status == 2:
-            return np.asarray(self._highs.getSolution().col_value)
-        if status == module.HighsModelStatus.kOptimal:
-            return np.asarray(self._highs.getSolution().col_value)
-        if status in (module.HighsModelStatus.kInfeasible, module.HighsModelStatus.kUnboundedOrInfeasible):
-            return None
-        hint = "The measurements are in the ledger: run the command again, for nothing."
-        raise UnavailableError("the rounding program was not solved", where="HiGHS", got=str(status), hint=hint)
+        status = None
+        # A second way for a program that the first gives up.
+        for presolve, method in (("off" if whole is None else "on", "choose"), ("on", "ipm")):
+            self._highs.setOptionValue("presolve", presolve)
+            self._highs.setOptionValue("solver", method)
+            self._highs.clearSolver()
+            self._highs.passModel(lp)
+            self._highs.run()
+            status = self._highs.getModelStatus()
+            self.proved = status == module.HighsModelStatus.kOptimal
+            limited = status == module.HighsModelStatus.kSolutionLimit
+            if self.proved or (limited and self._highs.getInfo().primal_solution_status == 2):
+                return np.asarray(self._highs.getSolution().col_value)
+            if status in (module.HighsModelStatus.kInfeasible, module.HighsModelStatus.kUnboundedOrInfeasible):
+                return None
+        raise UnsolvedError(str(status))
 
 
 def rounded(
@@ -147,17 +148,35 @@ def rounded(
     if totals is not None:
         base = np.where(totals == 0, 0.0, base)
         fraction = np.where(totals == 0, 0.0, fraction)
-    found = _narrow(solver, base, fraction, totals, rows)
-    if found is not None:
-        solution, fractional = found
-        if fractional == 0:
-            return Rounded(tables=solution, fractional=0, wide=False, relaxed=())
-    else:
-        fractional = 0
-    wide = _wide(solver, base, fraction, totals, rows, mask)
+    try:
+        found = _narrow(solver, base, fraction, totals, rows)
+        if found is not None and found[1] == 0:
+            return Rounded(tables=found[0], fractional=0, wide=False, relaxed=0.0)
+        wide = _wide(solver, base, fraction, totals, rows, mask)
+    except UnsolvedError:
+        return _largest(base, fraction, totals, mask) if not any(row.firm for row in rows) else None
     if wide is None:
         return None
+    fractional = 0 if found is None else found[1]
     return Rounded(tables=wide[0], fractional=fractional + wide[1], wide=True, relaxed=wide[2])
+
+
+def _largest(base: Floats, fraction: Floats, totals: Integers | None, mask: NDArray[np.bool_]) -> Rounded:
+    """By largest remainders, cell by cell: not the nearest totals, and no program. What is wanting or left over goes
+    round the children in the order of their fractions."""
+    found = np.where(mask, np.rint(base + fraction), 0.0)
+    if totals is not None:
+        found = base.copy()
+        order = np.argsort(-fraction, axis=0, kind="stable")
+        for cell in range(base.shape[1]):
+            rest = int(totals[cell] - found[:, cell].sum())
+            whole, more = divmod(max(rest, 0), len(found))
+            found[:, cell] += whole
+            found[order[:more, cell], cell] += 1
+            for child in order[::-1, cell] if rest < 0 else ():
+                taken = min(found[child, cell], -rest)
+                found[child, cell], rest = found[child, cell] - taken, rest + int(taken)
+    return Rounded(tables=found.astype(np.int64), fractional=0, wide=True, relaxed=0.0)
 
 
 def _narrow(
@@ -213,7 +232,7 @@ def _wide(
     totals: Integers | None,
     rows: Sequence[Row],
     mask: NDArray[np.bool_],
-) -> tuple[Integers, int, tuple[tuple[str, float], ...]] | None:
+) -> tuple[Integers, int, float] | None:
     """Cells may move by any whole amount, at the price of the distance; curators' rows may give way at a high price.
 
     |x − x*| of a whole x is its own chord: slope 1 − 2·fraction between floor and ceiling, and 1 beyond them.
@@ -251,9 +270,7 @@ def _wide(
         return None
     near = np.rint(found)
     change = (near[:size] + near[size : 2 * size] - near[2 * size : 3 * size]).reshape(children, cells)
-    amounts = near[3 * size :].reshape(-1, 2).sum(axis=1)
-    relaxed = tuple((row.name, float(amount)) for row, amount in zip(soft, amounts, strict=True) if amount)
-    return (base + change).astype(np.int64), fractional, relaxed
+    return (base + change).astype(np.int64), fractional, float(near[3 * size :].sum())
 
 
 def _three(columns: Integers, size: int) -> Integers:
@@ -275,16 +292,16 @@ class Rows:
         self._high: list[Floats] = []
         self.impossible = False
 
-    def block(self, rows: Integers, columns: Integers, values: Floats, right: Floats) -> None:
-        """For each number r that occurs in `rows`, in order: Σ of its entries = right[r]."""
+    def block(self, rows: Integers, columns: Integers, values: Floats, low: Floats, high: Floats | None = None) -> None:
+        """For each number r that occurs in `rows`, in order: low[r] ≤ Σ of its entries ≤ high[r], or = low[r]."""
         order = np.argsort(rows, kind="stable")
-        counts = np.bincount(rows, minlength=len(right))
+        counts = np.bincount(rows, minlength=len(low))
         used = counts > 0
         self._columns.append(columns[order])
         self._values.append(values[order])
         self._counts.append(counts[used])
-        self._low.append(right[used])
-        self._high.append(right[used])
+        self._low.append(low[used])
+        self._high.append(low[used] if high is None else high[used])
 
     def add(self, columns: Integers, low: float, high: float, values: Floats | None = None) -> None:
         """low ≤ Σ columns ≤ high."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 from quincunx.errors import UnavailableError
 from quincunx.invariant.topdown.basis import Basis
+from quincunx.invariant.topdown.batch import Fixed, Task, transported
 from quincunx.invariant.topdown.estimate import Estimate
-from quincunx.invariant.topdown.families import Families
-from quincunx.invariant.topdown.fit import Margin, Pull, Slab, fit, simplex_shift
+from quincunx.invariant.topdown.fit import Margin, Pull
 from quincunx.invariant.topdown.geography import Geography
-from quincunx.invariant.topdown.limits import Limit, rows, slabs
-from quincunx.invariant.topdown.rounding import Rounded, Row, Solver, Ways, Weighed, rounded
-from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers
-from quincunx.invariant.topdown.together import MOST, leaf_cells, together
+from quincunx.invariant.topdown.limits import Limit, relaxed
+from quincunx.invariant.topdown.rounding import Solver, UnsolvedError, Ways
+from quincunx.invariant.topdown.schema import Floats, Integers
+from quincunx.invariant.topdown.together import Atoms, Subtree, together
+from quincunx.invariant.topdown.workers import Workers
 
 # Numbers in one batch of families: large enough for arrays to pay, small enough to share among cores and caches.
 _BATCH: Final = 1 << 16
@@ -44,6 +42,56 @@ class Solved:
     repairs: tuple[tuple[str, float], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _World:
+    """What is solved. totals: by level, noisy totals that are fitted first. pulls: by level, what else is known."""
+
+    basis: Basis
+    geography: Geography
+    targets: Sequence[Estimate]
+    limits: Sequence[Sequence[Limit]]
+    totals: Mapping[int, Floats]
+    ways: Ways | None
+    pulls: Sequence[Sequence[Pull | Margin]]
+
+    def ends(self, level: int) -> Integers:
+        """Where each family of a level begins, and the end; each node of the first level is a family of its own."""
+        count = self.geography.nodes(level)
+        return np.append(self.geography.starts[level] if level else np.arange(count), count)
+
+    def batches(self, level: int) -> Iterator[tuple[int, int]]:
+        """Ranges of families. They do not depend on the number of cores, so neither does the result."""
+        ends = self.ends(level)
+        first, size = 0, 0
+        for family in range(len(ends) - 1):
+            size += int(ends[family + 1] - ends[family]) * self.basis.schema.cells
+            if size >= _BATCH:
+                yield first, family + 1
+                first, size = family + 1, 0
+        if first < len(ends) - 1:
+            yield first, len(ends) - 1
+
+    def task(self, level: int, families: tuple[int, int], above: Integers | None, skip: frozenset[int]) -> Task:
+        """The families of a level, under the tables of their parents. skip: families that are decided elsewhere."""
+        ends = self.ends(level)
+        first, last = int(ends[families[0]]), int(ends[families[1]])
+        ways, held = self.ways if level == 0 else None, self.totals.get(level)
+        return Task(
+            value=self.targets[level].value[first:last],
+            variance=self.targets[level].variance[first:last],
+            starts=ends[families[0] : families[1]] - first,
+            totals=None if above is None else above[families[0] : families[1]],
+            limits=tuple(
+                replace(each, low=each.low[first:last], high=each.high[first:last]) for each in self.limits[level]
+            ),
+            held=None if held is None else held[first:last],
+            pulls=tuple(each.part(first, last) for each in (self.pulls[level] if self.pulls else ())),
+            common=() if ways is None else tuple(each.part(first, last) for each in ways.common),
+            either=() if ways is None else tuple(tuple(each.part(first, last) for each in way) for way in ways.either),
+            skip=frozenset(each - families[0] for each in skip if families[0] <= each < families[1]),
+        )
+
+
 def solve(
     basis: Basis,
     geography: Geography,
@@ -57,38 +105,40 @@ def solve(
     cores: int | None = None,
 ) -> Solved:
     """Whole tables for every level. totals: by level, noisy totals that are fitted first and then held. ways: weighted
-    sums that the nodes of the first level keep. pulls: by level, what else is known of weighted sums, with noise.
-
-    The batches do not depend on the number of cores, so neither does the result.
-    """
-    local = threading.local()
+    sums that the nodes of the first level keep. pulls: by level, what else is known of weighted sums, with noise."""
+    world = _World(
+        basis=basis,
+        geography=geography,
+        targets=targets,
+        limits=limits,
+        totals=totals or {},
+        ways=ways,
+        pulls=pulls,
+    )
     tables: list[Integers] = []
-    whole = _Whole(basis, geography, targets, limits)
     steps, programs, fractional, wide = [], 0, 0, 0
-    repairs: list[tuple[str, float]] = []
-    with ThreadPoolExecutor(max_workers=cores or os.cpu_count() or 1) as pool:
+    leaves = geography.nodes(geography.depth - 1) * basis.schema.cells
+    with Workers(basis, numbers=leaves, count=cores) as workers:
+        whole = _Whole(world=world, workers=workers, tables=tables)
         for level in range(geography.depth):
-            work = _Level(basis, geography, targets[level], limits[level], level, tables[-1] if tables else None, local)
-            work.totals, work.decided = (totals or {}).get(level), whole.decided[level]
-            work.ways = ways if level == 0 else None
-            work.pulls = pulls[level] if pulls else ()
+            ends, above = world.ends(level), tables[-1] if tables else None
             made = np.empty((geography.nodes(level), basis.schema.cells), dtype=np.int64)
             tables.append(made)
-            most, done = 0, 0
+            skip, batches = whole.families(level), list(world.batches(level))
             undivided: list[int] = []
-            for first, last, part in pool.map(work.batch, work.batches()):
-                made[first:last] = part.tables
-                most, programs = max(most, part.steps), programs + part.programs
+            most, done = 0, 0
+            parts = workers.map(world.task(level, each, above, skip) for each in batches)
+            for (low, high), part in zip(batches, parts, strict=True):
+                made[ends[low] : ends[high]] = part.tables
+                most, programs = max(most, part.steps), programs + high - low
                 fractional, wide = fractional + part.fractional, wide + part.wide
-                repairs += part.repairs
-                undivided += part.undivided
-                done += last - first
+                undivided += [low + each for each in part.undivided]
+                done += int(ends[high] - ends[low])
                 if progress is not None:
                     progress(geography.names[level], done, geography.nodes(level))
+            whole.divide(level, skip)
             for family in undivided:
-                whole.mend(level, family, tables)
-            for node, table in whole.decided[level].items():
-                made[node] = table
+                whole.mend(level, family)
             steps.append(most)
     return Solved(
         tables=tuple(tables),
@@ -98,67 +148,48 @@ def solve(
         wide=wide,
         joint=whole.joint,
         unproved=whole.unproved,
-        repairs=(*repairs, *whole.repairs),
+        repairs=tuple(relaxed(basis.schema, geography, limits, tables)),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    tables: Integers
-    steps: int
-    programs: int
-    fractional: int
-    wide: int
-    repairs: list[tuple[str, float]]
-    undivided: list[int]
-
-
+@dataclass(slots=True, kw_only=True)
 class _Whole:
-    """Subtrees that are solved as a whole. decided: by level, tables of nodes below them."""
+    """Subtrees that are solved as a whole. decided: by level, the sums of atoms of nodes below them."""
 
-    def __init__(
-        self, basis: Basis, geography: Geography, targets: Sequence[Estimate], limits: Sequence[Sequence[Limit]]
-    ) -> None:
-        self._basis, self._geography, self._targets, self._limits = basis, geography, targets, limits
-        self.decided: list[dict[int, Integers]] = [{} for _ in range(geography.depth)]
-        self.joint, self.unproved = 0, 0
-        self.repairs: list[tuple[str, float]] = []
-        self._solver: Solver | None = None
-        self._wanted: dict[int, Floats] = {}
+    world: _World
+    workers: Workers
+    tables: list[Integers]
+    joint: int = 0
+    unproved: int = 0
+    decided: list[dict[int, Integers]] = field(default_factory=list)
+    _made: list[tuple[Solver, Atoms]] = field(default_factory=list)
+    _wanted: dict[int, Floats] = field(default_factory=dict)
 
-    def mend(self, level: int, family: int, tables: list[Integers]) -> None:
-        """Solve the smallest subtree around a family of `level` that can be solved, and put its tables in place.
+    def __post_init__(self) -> None:
+        self.decided = [{} for _ in range(self.world.geography.depth)]
+
+    def families(self, level: int) -> frozenset[int]:
+        """The families of a level whose sums are decided."""
+        if not self.decided[level]:
+            return frozenset()
+        starts = self.world.ends(level)[:-1]
+        return frozenset(np.flatnonzero(np.isin(starts, list(self.decided[level]))).tolist())
+
+    def mend(self, level: int, family: int) -> None:
+        """Decide the smallest subtree around a family of `level` that can be solved, and divide it down to the level.
 
         A family of siblings is named by its parent, which cannot be divided; so it and its own siblings are made anew
         with all that is below them, under the table of their parent; if there are none, one generation higher.
         """
-        geography, schema = self._geography, self._basis.schema
-        first = int(geography.starts[level][family]) if level else family
-        if first in self.decided[level]:
+        geography = self.world.geography
+        if int(self.world.ends(level)[family]) in self.decided[level]:
             return
-        self._solver = self._solver or Solver()
         top, node = max(level - 1, 0), family
         while True:
             parent = int(geography.parents[top][node]) if top else -1
-            starts = np.append(geography.starts[top], geography.nodes(top))
-            nodes = (int(starts[parent]), int(starts[parent + 1])) if top else (node, node + 1)
-            if leaf_cells(schema, geography, top, *nodes) > MOST:
-                what = (
-                    "the invariants cannot be kept by dividing this place, and it is too large to be solved as a whole"
-                )
-                hint = f"At most {MOST:,} cells of leaves. The measurements are in the ledger; nothing is lost."
-                where = f"{geography.names[top]} {geography.codes[top][node]}"
-                raise UnavailableError(what, where=where, hint=hint)
-            found = together(
-                self._solver,
-                schema,
-                geography,
-                self._limits,
-                top=top,
-                nodes=nodes,
-                totals=tables[top - 1][parent] if top else None,
-                targets=[self._near(each) for each in range(top, geography.depth)],
-            )
+            ends = self.world.ends(top)
+            nodes = (int(ends[parent]), int(ends[parent + 1])) if top else (node, node + 1)
+            found = self._found(top, nodes, parent)
             if found is not None:
                 break
             if not top:
@@ -167,125 +198,78 @@ class _Whole:
                 raise UnavailableError("no table satisfies the invariants of this place", where=where, hint=hint)
             top, node = top - 1, parent
         self.joint, self.unproved = self.joint + 1, self.unproved + (not found.nearest)
-        self.repairs += found.relaxed
-        for depth, (begin, part) in enumerate(zip(found.first, found.tables, strict=True)):
-            self.decided[top + depth].update({begin + place: table for place, table in enumerate(part)})
-            if top + depth <= level:
-                tables[top + depth][begin : begin + len(part)] = part
+        for depth, (begin, part) in enumerate(zip(found.first, found.sums, strict=True)):
+            self.decided[top + depth].update({begin + place: sums for place, sums in enumerate(part)})
+        for below in range(top, level + 1):
+            starts, (first, last) = self.world.ends(below)[:-1], self._span(found, below)
+            inside = np.flatnonzero((starts >= first) & (starts < last))
+            self.divide(below, frozenset(inside.tolist()))
+
+    def divide(self, level: int, families: frozenset[int]) -> None:
+        """Tables of families whose sums are decided: transport, which can always be done (`together.md`)."""
+        world, above = self.world, self.tables[level - 1] if level else None
+        ends = world.ends(level)
+        for family in sorted(families):
+            first, last = int(ends[family]), int(ends[family + 1])
+            task = world.task(level, (family, family + 1), above, frozenset())
+            fixed = None
+            if first in self.decided[level]:
+                sums = np.stack([self.decided[level][place] for place in range(first, last)])
+                fixed = Fixed(atoms=self._atoms.of, sums=sums)
+            part = self.workers.own(replace(task, limits=(), common=(), either=(), held=None, fixed=fixed))
+            made = part.tables
+            if part.undivided and fixed is not None:
+                made = transported(fixed, None if above is None else above[family])
+            self.tables[level][first:last] = made
+
+    def _span(self, found: Subtree, level: int) -> tuple[int, int]:
+        """The nodes of a level in a subtree."""
+        depth = level - found.top
+        if depth < len(found.sums):
+            return found.first[depth], found.first[depth] + len(found.sums[depth])
+        first, last = self._span(found, level - 1)
+        ends = self.world.ends(level)
+        return int(ends[first]), int(ends[last])
+
+    @property
+    def _solver(self) -> Solver:
+        return self._tools[0]
+
+    @property
+    def _atoms(self) -> Atoms:
+        return self._tools[1]
+
+    @property
+    def _tools(self) -> tuple[Solver, Atoms]:
+        if not self._made:
+            self._made.append((Solver(), Atoms.made(self.world.basis.schema, self.world.limits)))
+        return self._made[0]
+
+    def _found(self, top: int, nodes: tuple[int, int], parent: int) -> Subtree | None:
+        """The nearest sums of a subtree; where that search ends without an answer, one generation higher; at the top
+        whatever sums there are, which were seen to be some before anything was spent."""
+        world, geography, atoms = self.world, self.world.geography, self._atoms
+        asked = (self._solver, atoms, world.basis.schema, geography, world.limits)
+        totals = atoms.sums(self.tables[top - 1][[parent]])[0] if top else None
+        near, (first, last) = [], nodes
+        for level in range(top, atoms.last + 1):
+            near.append(self._near(level)[first:last])
+            if level < atoms.last:
+                ends = np.append(geography.starts[level + 1], geography.nodes(level + 1))
+                first, last = int(ends[first]), int(ends[last])
+        try:
+            return together(*asked, top=top, nodes=nodes, totals=totals, targets=near)
+        except UnsolvedError:
+            if top:
+                return None
+        try:
+            found = together(*asked, top=0, nodes=nodes)
+        except UnsolvedError:
+            return None
+        return None if found is None else replace(found, nearest=False)
 
     def _near(self, level: int) -> Floats:
-        """The tables of a level that those of a subtree are to be near; made once, however many are mended."""
+        """The sums of a level that those of a subtree are to be near; made once, however many are mended."""
         if level not in self._wanted:
-            self._wanted[level] = self._basis.tables(self._targets[level].value)
+            self._wanted[level] = self._atoms.sums(self.world.basis.tables(self.world.targets[level].value))
         return self._wanted[level]
-
-
-class _Level:
-    def __init__(
-        self,
-        basis: Basis,
-        geography: Geography,
-        target: Estimate,
-        limits: Sequence[Limit],
-        level: int,
-        above: Integers | None,
-        local: threading.local,
-    ) -> None:
-        self.basis, self.geography, self.target, self.limits = basis, geography, target, limits
-        self.level, self.above, self.local = level, above, local
-        self.totals: Floats | None = None
-        self.decided: dict[int, Integers] = {}
-        self.ways: Ways | None = None
-        self.pulls: Sequence[Pull | Margin] = ()
-        # Each node of the first level is a family of its own.
-        count = geography.nodes(level)
-        starts = np.arange(count) if above is None else geography.starts[level]
-        self.ends = np.append(starts, count)
-
-    def batches(self) -> Iterator[tuple[int, int]]:
-        """Ranges of families."""
-        first, size = 0, 0
-        for family in range(len(self.ends) - 1):
-            size += int(self.ends[family + 1] - self.ends[family]) * self.basis.schema.cells
-            if size >= _BATCH:
-                yield first, family + 1
-                first, size = family + 1, 0
-        if first < len(self.ends) - 1:
-            yield first, len(self.ends) - 1
-
-    def batch(self, families: tuple[int, int]) -> tuple[int, int, _Part]:
-        """Fit and round some families."""
-        schema, ends = self.basis.schema, self.ends
-        first, last = int(ends[families[0]]), int(ends[families[1]])
-        totals = None if self.above is None else self.above[families[0] : families[1]]
-        with np.errstate(divide="ignore"):
-            precision = 1 / self.target.variance[first:last]
-        held = slabs(self.basis, self.limits, first, last) + self._held(
-            first, last, totals, ends[slice(*families)] - first
-        )
-        weighed: list[Weighed | Pull | Margin] = [each.part(first, last) for each in self.pulls]
-        weighed += [each.part(first, last) for each in self.ways.common] if self.ways is not None else []
-        fitted = fit(
-            self.basis,
-            value=self.target.value[first:last],
-            precision=precision,
-            totals=None if totals is None else totals.astype(np.float64),
-            starts=ends[families[0] : families[1]] - first,
-            mask=~schema.empty,
-            slabs=[*held, *weighed],
-            # Rounding makes bounds exact; a thousandth of a person before it is enough.
-            tolerance=1e-3 if held or weighed else 1e-6,
-        )
-        if not hasattr(self.local, "solver"):
-            self.local.solver = Solver()
-        found, fractional, wide = np.zeros_like(fitted.tables, dtype=np.int64), 0, 0
-        repairs: list[tuple[str, float]] = []
-        undivided: list[int] = []
-        for number, family in enumerate(range(*families)):
-            low, high = int(ends[family]) - first, int(ends[family + 1]) - first
-            if first + low in self.decided:
-                continue
-            made = self._rounded(
-                fitted.tables[low:high],
-                None if totals is None else totals[number],
-                rows(schema, self.limits, first + low, first + high, self.geography.codes[self.level]),
-                first + low,
-            )
-            if made is None:
-                undivided.append(family)
-                continue
-            found[low:high] = made.tables
-            fractional, wide = fractional + made.fractional, wide + made.wide
-            repairs += made.relaxed
-        programs = families[1] - families[0]
-        part = _Part(
-            tables=found,
-            steps=fitted.steps,
-            programs=programs,
-            fractional=fractional,
-            wide=wide,
-            repairs=repairs,
-            undivided=undivided,
-        )
-        return first, last, part
-
-    def _rounded(self, tables: Floats, totals: Integers | None, limited: list[Row], place: int) -> Rounded | None:
-        mask = ~self.basis.schema.empty
-        if self.ways is None:
-            return rounded(self.local.solver, tables, totals, limited, mask=mask)
-        extra = [[each.row(place) for each in way] for way in self.ways.either]
-        found = [rounded(self.local.solver, tables, totals, [*limited, *each], mask=mask) for each in extra]
-        made = [each for each in found if each is not None]
-        return min(made, key=lambda each: float(np.abs(each.tables - tables).sum()), default=None)
-
-    def _held(self, first: int, last: int, above: Integers | None, starts: Integers) -> list[Slab]:
-        """The first pass: totals that are not negative and add up, nearest to the noisy ones; then they are held."""
-        if self.totals is None or above is None:
-            return []
-        noisy = self.totals[first:last]
-        families = Families.of(starts, last - first)
-        wanted = above.sum(axis=1, keepdims=True).astype(np.float64)
-        fixed = np.maximum(noisy - families.spread(simplex_shift(noisy, wanted, families)), 0.0)
-        total = self.basis.schema.query(TOTAL)
-        groups = self.basis.schema.groups(total)
-        return [Slab(groups=groups, low=fixed, high=fixed, diagonal=self.basis.weights(total))]

@@ -33,7 +33,7 @@ from quincunx.invariant.topdown.plan import read_plan
 from quincunx.invariant.topdown.rounding import Ways
 from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
-from quincunx.invariant.topdown.together import MOST, check_possible
+from quincunx.invariant.topdown.together import MOST, Atoms, check_possible
 from quincunx.ledger import Ledger
 from quincunx.numbers import Log, Number, positive, probability
 from quincunx.spec import Specification
@@ -370,20 +370,23 @@ class TopDown:
 
     def check_limits(self, facts: Sequence[tuple[Invariant, Integers]]) -> list[list[Limit]]:
         """The limits of every level, from invariants and files of bounds. Raises where no table can keep them; where
-        that does not show from sums, by looking for one, if the places and cells are few enough."""
+        that does not show from sums, by looking for one."""
         limits = carried(self.schema, self.geography, [*self.exact_limits(facts), *self.limits])
         if any(branching(self.schema, each) for each in limits[1:]):
             check_possible(self.schema, self.geography, limits)
         return limits
 
     def _check_crossing(self) -> None:
-        """Invariants that cross need whole subtrees solved, which has a limit."""
-        pair = crossing(self.schema, [*self.exact_limits(None), *self.limits])
-        last = self.geography.depth - 1
-        size = self.geography.nodes(last) * int((~self.schema.empty).sum())
+        """Invariants that cross need whole subtrees searched, which has a limit."""
+        known = [*self.exact_limits(None), *self.limits]
+        pair = crossing(self.schema, known)
+        atoms = Atoms.made(
+            self.schema, [[each for each in known if each.level == level] for level in range(self.geography.depth)]
+        )
+        size = self.geography.nodes(atoms.last) * atoms.count
         if pair is not None and size > MOST:
             what = f"{pair[0].name} and {pair[1].name} cross: tables that keep both are sought in one program"
-            hint = f"That does up to {MOST:,} cells of all leaves. Take queries of which one is a margin of the other."
+            hint = f"That does up to {MOST:,} numbers. Take queries of which one is a margin of the other."
             raise ParameterError(what, where="invariants", got=f"{size:,}", hint=hint)
 
     def exact_limits(self, facts: Sequence[tuple[Invariant, Integers]] | None) -> list[Limit]:
