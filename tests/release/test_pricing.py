@@ -15,13 +15,17 @@ from quincunx.noise.testing import KeyedBits
 from quincunx.release import pricing
 from quincunx.release.pricing import Budgeted, price, price_batch, spend_for
 from quincunx.spec.standard import ZCDP, Approximate, Pure
+from quincunx.spec.unit import AddRemove
 from quincunx.table.aggregates.count import Count
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.expression import Column, Value
 from quincunx.table.measure import Measure, Program, Selection, Vector
-from quincunx.table.plan import Query, Scan
+from quincunx.table.plan import Query
+from quincunx.table.relations import Scan
+from quincunx.table.schema import TableSchema
 
-QUERY = Query(rows=Scan(table="visits"), keys=(), aggregates=(Count(),), outputs=())
+VISITS = Scan(table=TableSchema(name="visits", columns=()), unit=AddRemove())
+QUERY = Query(rows=VISITS, keys=(), aggregates=(Count(),), outputs=())
 AGE = Column(name="age", type="integer", low=Fraction(0), high=Fraction(110), step=Fraction(1))
 
 

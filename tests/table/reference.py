@@ -16,7 +16,7 @@ from typing import Any
 
 from quincunx.table.expression import Call, Column, Expression, Literal
 from quincunx.table.measure import Measure, Program, Selection, Vector
-from quincunx.table.plan import Filter
+from quincunx.table.relations import Filter
 from quincunx.table.schema import Schema, TableSchema
 
 Row = dict[str, Any]
@@ -143,8 +143,8 @@ def truncated(numerator: int, denominator: int) -> int:
 def run(program: Program, schema: Schema, rows: list[Row]) -> tuple[dict[Key, list[int]], dict[Key, int] | None]:
     """Measures by key, and votes by key where keys are unknown."""
     query = program.query
-    scan = query.rows.source if isinstance(query.rows, Filter) else query.rows
-    table = schema.table(scan.table)  # type: ignore[union-attr]
+    (scanned,) = query.rows.tables.values()
+    table = schema.table(scanned.name)
     kept: list[tuple[Key, Key, Row]] = []
     for number, raw in enumerate(rows):
         row, who = scanned(raw, table), owner(scanned(raw, table, clip=False), schema, number)  # type: ignore[arg-type]

@@ -164,7 +164,7 @@ def typed(sql: str) -> Expression | None:
         found = read(f"SELECT COUNT(x) FROM (SELECT {sql} AS x FROM visits) AS s", SCHEMA)
     except QueryError:
         return None
-    return found.rows.columns[0][1]  # type: ignore[union-attr]
+    return found.rows.chosen[0][1]  # type: ignore[union-attr]
 
 
 def test_what_is_proved_holds_for_every_row(full: bool) -> None:

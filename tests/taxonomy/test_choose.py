@@ -15,7 +15,7 @@ from quincunx.taxonomy.choose import examples, questions
 from quincunx.taxonomy.compare import SETTINGS
 from quincunx.taxonomy.pages import pages, stem
 from quincunx.taxonomy.picture import _links
-from quincunx.taxonomy.relations import implies, language
+from quincunx.taxonomy.relations import convert, implies, language
 
 NAMES = [question.name for question in questions()]
 
@@ -63,6 +63,35 @@ def test_comparisons_separate_by_worlds_that_can_be_checked_again() -> None:
             assert (values[0], values[1]) == (each.value, each.other)
             assert not values[0].infinite
             assert values[1].infinite or values[1].bounds[0] > values[0].bounds[1]
+
+
+@pytest.mark.parametrize(("weak", "strong"), [("RenyiDP", "zCoDP"), ("zCoDP", "DP"), ("KLPr", "zCoDP")])
+def test_where_both_are_finite_more_is_needed_than_what_implies_it(weak: str, strong: str) -> None:
+    """On finite worlds both are infinite alike; the weaker one is met where the stronger at its parameter is not."""
+    found = [each for each in compare(strong, weak).separations if each.accepts == weak]
+    assert [each.refuses for each in found] == [strong]
+    each = found[0]
+    assert each.allowed is not None
+    settings = {name: SETTINGS[name] for name in language(weak).settings}
+    given = {name: SETTINGS[name] for name in language(strong).settings}
+    implied = convert(strong, weak, to=settings, **given, **{language(strong).measures[0]: each.allowed.bounds[0]})
+    # What is allowed gives the value that the world has, and the world has more than is allowed.
+    assert float(implied.values[language(weak).measures[0]]) == pytest.approx(float(each.value), rel=1e-6)
+    posed = language(strong).posed(given).tightest(each.world)
+    assert posed.value.bounds[0] > each.allowed.bounds[1]
+    assert "would give" in str(each)
+    assert "allowed" in each.to_json()
+
+
+def test_a_curve_says_something_where_no_ratio_is_bounded() -> None:
+    (found,) = compare("f-DP", "DP").separations
+    assert (found.accepts, found.refuses) == ("f-DP", "DP")
+    assert found.other.infinite
+    # The curve is not 0: half of the curve that it has is met too, and a better one is not.
+    rows = [(x.exact, y.exact) for x, y in language("f-DP").posed({}).tightest(found.world).rows]
+    assert any(y for _, y in rows)
+    assert max(1 - x - y for x, y in rows) == found.value.exact
+    assert compare("wFDP", "sFDP").separations == ()
 
 
 def test_no_world_separates_what_is_the_same() -> None:

@@ -14,9 +14,10 @@ from typing import Final
 
 from quincunx.mechanisms import Mechanism
 from quincunx.release.pricing import Priced
-from quincunx.table.canonical import Json, node, number, part, value
+from quincunx.table.canonical import Json, node, part, value
+from quincunx.table.canonical import number as rational
 from quincunx.table.measure import Program, columns_read
-from quincunx.table.schema import ColumnSchema, Schema, TableSchema
+from quincunx.table.schema import ColumnSchema, Schema
 from quincunx.table.source import Table
 
 # Raised when planning or drawing changes its meaning, so that an old answer is never taken for a new question.
@@ -27,7 +28,6 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
     """The question for the ledger's key. public: the digest of the public tables."""
     program = priced.program
     query = program.query
-    table = _table(program, schema)
     plan: Json = {
         "planner": PLANNER,
         "rows": query.rows.canonical(),
@@ -35,13 +35,12 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
         "measures": [measure.canonical() for measure in program.measures],
         "selection": part(program.selection),
     }
+    first, *further = (_scanned(number, program, schema) for number in sorted(query.rows.tables))
     return {
-        **_read(program, schema, table),
+        **first,
+        **({"scans": _text(further)} if further else {}),
         "plan": _text(plan),
-        "table": table.name,
-        "limits": _text(table.limits.canonical()),
-        "bounds": _text({column.name: _ends(column) for column in table.columns}),
-        "types": _text({column.name: [column.type, number(column.step)] for column in table.columns}),
+        "limits": _text(query.rows.limits.canonical()),
         "keys": _text([None if key.values is None else [value(each) for each in key.values] for key in query.keys]),
         "public": public,
         "noise": _text([[each.mechanism.tag, _mechanism(each.mechanism)] for each in priced.measurements]),
@@ -52,20 +51,35 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
 def fact(program: Program, schema: Schema, public: str) -> dict[str, object]:
     """An exact fact for the ledger's key: what is computed, on which declarations. Nothing comes from the data."""
     written: Json = [program.query.canonical(), [measure.canonical() for measure in program.measures]]
-    return {"invariant": _text(written), "public": public} | _read(program, schema, _table(program, schema))
+    first, *further = (_read(number, program, schema) for number in sorted(program.query.rows.tables))
+    found: dict[str, object] = {"invariant": _text(written), "public": public, **first}
+    return found | ({"scans": _text(further)} if further else {})
 
 
-def _read(program: Program, schema: Schema, table: TableSchema) -> dict[str, object]:
+def _scanned(number: int, program: Program, schema: Schema) -> dict[str, Json]:
+    """What one scan reads, and what is declared of all columns of its table."""
+    table = program.query.rows.tables[number]
+    return {
+        **_read(number, program, schema),
+        "table": table.name,
+        "bounds": _text({column.name: _ends(column) for column in table.columns}),
+        "types": _text({column.name: [column.type, rational(column.step)] for column in table.columns}),
+    }
+
+
+def _read(number: int, program: Program, schema: Schema) -> dict[str, Json]:
     """How the columns are scanned whose scan has a tag of its own; nothing for the others, whose keys are older.
 
     text/2: a text that is not of the table's encoding, or longer than declared, is NULL. present/1: a row without a
     value in one of these columns is dropped. span/1: dates and moments are moved between these. marks/1: the separator,
     the decimal mark and the mark between thousands that are declared of a CSV file.
     """
-    used = columns_read(program) | {name.lower() for name in schema.unit.columns}
+    table = program.query.rows.tables[number]
+    used = {slot.name.lower() for slot in columns_read(program) if slot.scan == number}
+    used |= {name.lower() for name in schema.unit.columns}
     texts = [column for column in table.columns if column.type == "text" and column.name.lower() in used]
     tags: Json = {column.name: ["text/2", column.length, table.encoding] for column in texts}
-    found: dict[str, object] = {"read": _text(tags)} if texts else {}
+    found: dict[str, Json] = {"read": _text(tags)} if texts else {}
     if table.required:
         found["present"] = _text(["present/1", [column.name for column in table.required]])
     if table.marks is not None:
@@ -90,16 +104,9 @@ def _mechanism(mechanism: Mechanism) -> Json:
 def _ends(column: ColumnSchema) -> Json:
     if column.span is not None:
         return [value(end) for end in column.span]
-    return None if column.bounds is None else [number(end) for end in column.bounds]
+    return None if column.bounds is None else [rational(end) for end in column.bounds]
 
 
 def _text(written: Json) -> str:
     # One text for each part: a ledger limits how deep a question may be nested.
     return json.dumps(written, sort_keys=True, separators=(",", ":"))
-
-
-def _table(program: Program, schema: Schema) -> TableSchema:
-    relation = program.query.rows
-    while not hasattr(relation, "table"):
-        relation = relation.source
-    return next(table for table in schema.tables.values() if table.name.lower() == relation.table.lower())

@@ -62,11 +62,12 @@ def scope(invariants: Mapping[str, str]) -> Scope:
 def program(text: str, schema: Schema) -> Program:
     """The plan of an exact fact: counts and sums by keys, with limits that bind nobody."""
     tables = {name: replace(table, limits=_UNBOUNDED) for name, table in schema.tables.items()}
+    unbounded = Schema(tables=tables, unit=schema.unit)
     try:
         # Keys that exist are shown, as ever: an invariant is stored under what it was when it was registered.
-        query = reader.read(text, schema, evaluate, derive=False)
+        query = reader.read(text, unbounded, evaluate, derive=False)
         _check(query)
-        return plan(query, Schema(tables=tables, unit=schema.unit), 1)
+        return plan(query, unbounded, 1)
     except QuincunxError as error:
         raise placed(error, "invariants") from None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from quincunx.errors import RefusalError
-from quincunx.release.witness import Witness, based, columns_of, expressions_of, witness
+from quincunx.release.witness import Witness, columns_of, expressions_of, witness
 from quincunx.table.expression import Column, Value
 from quincunx.table.measure import Program
 from quincunx.table.plan import Query
@@ -49,7 +49,7 @@ def _check_key(name: str, query: Query, schema: Schema, tables: Mapping[str, Tab
     if any(root not in allowed for root in read):
         what = f"an invariant that reads {key} is an exact fact about single people"
         raise RefusalError(what, where="invariants", got=name, hint=hint)
-    grouped = sorted(set().union(*(columns_of(based(each.expression, query.rows)) for each in query.keys)))
+    grouped = sorted(set().union(*(columns_of(query.rows.base(each.expression)) for each in query.keys)))
     for public, table in tables.items():
         if table.public and _determined(key, grouped, table, schema.table(public)):
             what = f"an invariant by {', '.join(grouped)} is an exact fact about single people"

@@ -15,12 +15,12 @@ from quincunx.release.column import Column, Role
 from quincunx.release.stored import Stored
 from quincunx.release.tidy import SIGNED, TIDY, applied
 from quincunx.table.aggregates import Estimate, Floats, Part
-from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured
+from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured, Slot
 from quincunx.table.expression import Column as Field
 from quincunx.table.measure import Program
 
 # expressions over named columns, columns as Python values → one list of Python values for each expression
-Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[str, Sequence[Any]]], Sequence[Sequence[Any]]]
+Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[Slot, Sequence[Any]]], Sequence[Sequence[Any]]]
 
 _ROLES: Final[tuple[tuple[Role, str], ...]] = (("low", "_low"), ("high", "_high"), ("se", "_se"))
 # Ends of an interval, rounded so that it still covers.
@@ -76,14 +76,15 @@ def _computed(
             asked.append((place, expression.rewrite(_named)))
     if asked:
         # Numbers with decimals go in and come out as Fractions.
-        columns: dict[str, Sequence[Any]] = {
-            f"a{i}": each.values if each.type == "integer" else [Fraction(value) for value in each.values]
+        columns: dict[Slot, Sequence[Any]] = {
+            Slot(f"a{i}"): each.values if each.type == "integer" else [Fraction(value) for value in each.values]
             for i, each in enumerate(single)
         }
-        columns |= {f"k{i}": values for i, values in enumerate(keys)}
-        used = {node.name for _, each in asked for node in each.walk() if isinstance(node, Field)}
+        columns |= {Slot(f"k{i}"): values for i, values in enumerate(keys)}
+        used = {column.slot for _, each in asked for column in each.columns()}
         # A constant still has one value for each row, so at least one column always goes along.
-        given = {name: values for name, values in columns.items() if name in used} or {"a0": columns["a0"]}
+        first = Slot("a0")
+        given = {slot: values for slot, values in columns.items() if slot in used} or {first: columns[first]}
         results = evaluate([expression for _, expression in asked], given)
         found |= {place: values for (place, _), values in zip(asked, results, strict=True)}
     return [found[place] for place in range(len(expressions))]
@@ -94,14 +95,7 @@ def _named(node: Expression) -> Expression:
     if type(node) not in names:
         return node
     index = node.index  # type: ignore[attr-defined]
-    return Field(
-        name=f"{names[type(node)]}{index}",
-        type=node.type,
-        nullable=node.nullable,
-        low=node.low,
-        high=node.high,
-        step=node.step,
-    )
+    return Field(name=f"{names[type(node)]}{index}", **node.facts)
 
 
 def _columns(

@@ -16,10 +16,10 @@ from math import floor, prod
 from typing import Any, Final
 
 from quincunx.table.engines import evaluate
-from quincunx.table.expression import Column, Expression, Literal, Value
+from quincunx.table.expression import Expression, Literal, Slot, Value
 from quincunx.table.measure import Program
 from quincunx.table.operators import apply
-from quincunx.table.plan import Filter, Project, Query, Relation, Scan
+from quincunx.table.plan import Query
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 
 # Rows that are tried: all combinations where there are no more, else a fixed sample of them.
@@ -46,7 +46,7 @@ class Witness:
 def witness(programs: Sequence[Program], schema: Schema) -> Witness | None:
     """A possible person whom no invariant counts; None where none was found."""
     for table in schema.tables.values():
-        asked = [program for program in programs if _table(program.query.rows).lower() == table.name.lower()]
+        asked = [program for program in programs if _reads(program, table)]
         if table.public:
             continue
         found = _person(asked, table, schema) if asked else Witness(table=table.name, rows=({},))
@@ -58,7 +58,7 @@ def witness(programs: Sequence[Program], schema: Schema) -> Witness | None:
 def _person(programs: Sequence[Program], table: TableSchema, schema: Schema) -> Witness | None:
     roots = [root for program in programs for root in expressions_of(program.query)]
     literals = [node.value for root in roots for node in root.walk() if isinstance(node, Literal)]
-    used = {node.name.lower() for root in roots for node in root.walk() if isinstance(node, Column)}
+    used = {column.name.lower() for root in roots for column in root.columns()}
     unit = schema.unit
     # Rows without an owner are left out of everything.
     owner = {name.lower() for name in unit.columns}
@@ -86,22 +86,22 @@ def _contributions(
 ) -> list[tuple[bool, dict[Any, Fraction]]]:
     """For each row: whether a count includes it, and what it adds to which sum, nothing where that is 0."""
     counted, sums = [False] * len(rows), [dict[Any, Fraction]() for _ in rows]
-    given = {name: [row[name] for row in rows] for name in rows[0]} if rows and rows[0] else {}
+    given = {Slot(name): [row[name] for row in rows] for name in rows[0]} if rows and rows[0] else {}
     for number, program in enumerate(programs):
         query = program.query
         condition, *_ = _conditions(query)
         # A row without columns still is a row.
         true = [[True] * len(rows)]
         passes = _values([condition], given, len(rows)) if condition is not None else true
-        keys = _values([based(key.expression, query.rows) for key in query.keys], given, len(rows))
+        keys = _values([query.rows.base(key.expression) for key in query.keys], given, len(rows))
         inside = [
             passes[0][row] is True
             and all(key.values is None or keys[i][row] in key.values for i, key in enumerate(query.keys))
             for row in range(len(rows))
         ]
         for index, aggregate in enumerate(query.aggregates):
-            where = true if aggregate.where is None else _values([based(aggregate.where, query.rows)], given, len(rows))
-            argument = None if aggregate.argument is None else based(aggregate.argument, query.rows)
+            where = true if aggregate.where is None else _values([query.rows.base(aggregate.where)], given, len(rows))
+            argument = None if aggregate.argument is None else query.rows.base(aggregate.argument)
             values = [[Fraction(0)] * len(rows)] if argument is None else _values([argument], given, len(rows))
             (lattice,) = program.lattices(index)
             for row in range(len(rows)):
@@ -119,7 +119,9 @@ def _contributions(
     return list(zip(counted, sums, strict=True))
 
 
-def _values(expressions: Sequence[Expression], given: Mapping[str, Sequence[Value]], count: int) -> list[Sequence[Any]]:
+def _values(
+    expressions: Sequence[Expression], given: Mapping[Slot, Sequence[Value]], count: int
+) -> list[Sequence[Any]]:
     if not expressions:
         return []
     if not given:
@@ -132,43 +134,25 @@ def expressions_of(query: Query) -> Iterator[Expression]:
     yield from _conditions(query)[1:]
     for part in (*(key.expression for key in query.keys), *(each.argument for each in query.aggregates)):
         if part is not None:
-            yield based(part, query.rows)
-    yield from (based(each.where, query.rows) for each in query.aggregates if each.where is not None)
+            yield query.rows.base(part)
+    yield from (query.rows.base(each.where) for each in query.aggregates if each.where is not None)
 
 
 def _conditions(query: Query) -> tuple[Any, ...]:
     """All conditions of the rows as one, or None, and then each by itself."""
-    found: list[Expression] = []
-    relation: Relation = query.rows
-    while not isinstance(relation, Scan):
-        if isinstance(relation, Filter):
-            found.append(based(relation.condition, relation.source))
-        relation = relation.source
+    rows = query.rows.fused()
+    found = [part for relation in rows.walk() for part in relation.expressions]
     if not found:
         return (None,)
     return (found[0] if len(found) == 1 else apply("and", *found), *found)
 
 
-def based(expression: Expression, relation: Relation) -> Expression:
-    """The expression over the columns of the table below."""
-    while not isinstance(relation, Scan):
-        if isinstance(relation, Project):
-            named = {name.lower(): each for name, each in relation.columns}
-            expression = expression.rewrite(
-                lambda node, named=named: named.get(node.name.lower(), node) if isinstance(node, Column) else node  # type: ignore[misc]
-            )
-        relation = relation.source
-    return expression
-
-
-def _table(relation: Relation) -> str:
-    while not isinstance(relation, Scan):
-        relation = relation.source
-    return relation.table
+def _reads(program: Program, table: TableSchema) -> bool:
+    return any(each.name.lower() == table.name.lower() for each in program.query.rows.tables.values())
 
 
 def columns_of(expression: Expression) -> set[str]:
-    return {node.name.lower() for node in expression.walk() if isinstance(node, Column)}
+    return {column.name.lower() for column in expression.columns()}
 
 
 def _rows(choices: Sequence[Sequence[Value]]) -> Iterator[tuple[Value, ...]]:

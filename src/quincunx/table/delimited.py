@@ -18,7 +18,7 @@ from quincunx.table.dialect import COMMA, SEPARATORS, Dialect, other_separator
 from quincunx.table.encoding import UTF8, first_line, private_folder, readable
 from quincunx.table.engines.piece import call, option, text
 from quincunx.table.origin import Found, Origin, described
-from quincunx.table.storage import NAME, marked_text
+from quincunx.table.storage import marked_text
 
 # How files begin that are no CSV, whatever their names say → what is wrong, and what to do.
 _SIGNS: Final = {
@@ -72,7 +72,7 @@ class Csv(Origin):
         # DuckDB 2.0 moves a TRY_CAST into the reader as a CAST, which drops or refuses the line; a materialised
         # relation stands between.
         apart = exp.select("*").from_("lines").with_("lines", as_=exp.select("*").from_(read), materialized=True)
-        return apart.subquery(NAME)
+        return apart.subquery(self.name)
 
 
 def find(path: Path, dialect: Dialect) -> Found:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from quincunx.table import canonical
 from quincunx.table.canonical import Json
@@ -19,6 +19,18 @@ from quincunx.table.canonical import Json
 Value: TypeAlias = bool | int | Fraction | str | date | datetime | None
 
 NUMBERS = ("integer", "decimal")
+
+
+class Slot(NamedTuple):
+    """Which column, whatever the question calls it.
+
+    name: as the relation that made it spells it. scan: which reading of a table it comes from; two readings of one
+    table have two. level: 0 where it was read, and one more for each relation between that made columns of its own.
+    """
+
+    name: str
+    scan: int = 0
+    level: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +74,16 @@ class Expression:
     def _own(self) -> dict[str, Json]:
         return {}
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is proved of it, as keyword arguments of an expression of which the same is proved."""
+        names = ("type", "nullable", "low", "high", "step")
+        return {name: getattr(self, name) for name in names}
+
+    def columns(self) -> Iterator[Column]:
+        """Every column in it, as often as it occurs."""
+        return (node for node in self.walk() if isinstance(node, Column))
+
     def walk(self) -> Iterator[Expression]:
         """This expression and everything in it, outermost first."""
         yield self
@@ -75,14 +97,23 @@ class Expression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column(Expression):
-    """A column of the relation below."""
+    """A column of the relation below, by its slot. Names of a question end in `sql/names.py`."""
 
     tag: ClassVar[str] = "Column"
 
     name: str
+    scan: int = 0
+    level: int = 0
+
+    @property
+    def slot(self) -> Slot:
+        """Which column it is."""
+        return Slot(self.name, self.scan, self.level)
 
     def _own(self) -> dict[str, Json]:
-        return {"name": self.name}
+        # Only a name where it says all: keys of questions about one table are older than slots.
+        further: dict[str, Json] = {"scan": self.scan, "level": self.level}
+        return {"name": self.name} | {part: number for part, number in further.items() if number}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

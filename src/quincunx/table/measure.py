@@ -14,8 +14,8 @@ from typing import ClassVar, Literal
 from quincunx.table import canonical
 from quincunx.table.aggregates import Lattice
 from quincunx.table.canonical import Json
-from quincunx.table.expression import Column, Expression
-from quincunx.table.plan import Filter, Query, Scan
+from quincunx.table.expression import Expression, Slot
+from quincunx.table.plan import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,15 +142,11 @@ class Program:
         return tuple(self.measures[part].lattice for part in self.parts[index])
 
 
-def columns_read(program: Program) -> frozenset[str]:
-    """The names of the columns that the program reads, in lower case; those that say whose a row is are not counted."""
-    rows, query = program.query.rows, program.query
+def columns_read(program: Program) -> frozenset[Slot]:
+    """The columns that the program reads; those that say whose a row is are not counted."""
+    query = program.query
     parts: list[Expression | None] = [key.expression for key in query.keys]
-    while not isinstance(rows, Scan):
-        parts += [rows.condition] if isinstance(rows, Filter) else [each for _, each in rows.columns]
-        rows = rows.source
+    parts += [part for relation in query.rows.walk() for part in relation.expressions]
     for measure in program.measures:
         parts += [measure.argument, measure.where, measure.vector.where]
-    return frozenset(
-        node.name.lower() for part in parts if part is not None for node in part.walk() if isinstance(node, Column)
-    )
+    return frozenset(column.slot for part in parts if part is not None for column in part.columns())

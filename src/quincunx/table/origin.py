@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import duckdb
@@ -42,6 +42,8 @@ class Origin(ABC):
     # In no repr: of several files the names may be facts about people.
     paths: tuple[str, ...] = field(default=(), repr=False)
     folders: tuple[str, ...] = ()
+    # What its rows are called while they are read.
+    name: str = NAME
 
     @abstractmethod
     def relation(self, names: Sequence[str]) -> exp.Expression:
@@ -52,6 +54,10 @@ class Origin(ABC):
         self, cursor: duckdb.DuckDBPyConnection, names: Sequence[str]
     ) -> AbstractContextManager[exp.Expression]:
         """Make the rows of these columns readable for this cursor; what stands in FROM while they are."""
+
+    def named(self, name: str) -> Origin:
+        """The same rows under another name while they are read."""
+        return self if name == self.name else replace(self, name=name)
 
     def needed(self, names: Sequence[str]) -> list[str]:
         """The fields of these names, compared without case; where there are none, one that is cheap to read."""
@@ -67,15 +73,15 @@ class Given(Origin):
     provide: Callable[[Sequence[str]], object]
 
     def relation(self, names: Sequence[str]) -> exp.Expression:  # noqa: ARG002
-        return exp.to_table(NAME)
+        return exp.to_table(self.name)
 
     @contextmanager
     def reading(self, cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[exp.Expression]:
-        cursor.register(NAME, self.provide(names))
+        cursor.register(self.name, self.provide(names))
         try:
             yield self.relation(names)
         finally:
-            cursor.unregister(NAME)
+            cursor.unregister(self.name)
 
 
 def visible(described: Sequence[tuple[str, str | None]]) -> tuple[Fields, Hidden]:

@@ -17,7 +17,7 @@ from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.piece import binary, call, cast, choose, column, option, text, whole
 from quincunx.table.folder import Files, literal
 from quincunx.table.origin import Found, Origin, described, visible
-from quincunx.table.storage import MILLISECONDS, NAME, RAW_TEXT, unchecked
+from quincunx.table.storage import MILLISECONDS, RAW_TEXT, unchecked
 
 # Rows that cross over at a time where a file is read through Arrow.
 _BATCH: Final = 65_536
@@ -44,14 +44,14 @@ class Parquet(Origin):
     @contextmanager
     def reading(self, cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[exp.Expression]:
         relation = self._relation(names, shown=False)
-        if isinstance(relation, exp.Table) and relation.name == NAME:
-            cursor.register(NAME, _through_arrow(self.files, names, dict(self.fields)))
+        if isinstance(relation, exp.Table) and relation.name == self.name:
+            cursor.register(self.name, _through_arrow(self.files, names, dict(self.fields)))
         yield relation
 
     def _relation(self, names: Sequence[str], *, shown: bool) -> exp.Expression:
         storage = dict(self.fields)
         if any(storage[name] == MILLISECONDS for name in names):
-            return exp.to_table(NAME)
+            return exp.to_table(self.name)
         texts = [name for name in names if storage[name] == RAW_TEXT]
         if not texts and not self.files.keys:
             return _read(self.files, "strict", shown=shown)
@@ -62,7 +62,7 @@ class Parquet(Origin):
         for other in second:
             # Rows side by side, in the order of the files: no filter and no thread may come between the two.
             select = select.join(exp.Join(this=other, method="POSITIONAL"))
-        return select.subquery(NAME)
+        return select.subquery(self.name)
 
     def _value(self, name: str, texts: Sequence[str], *, shown: bool) -> exp.Expression:
         if name in self.files.keys:

@@ -1,64 +1,15 @@
-"""The typed plan of a question.
-
-**The soundness invariant.** Every relation below an aggregate is person-local: it is a disjoint union, over units u of
-protection, of F(rows of u) with F fixed by the question. `Scan`, `Filter` and `Project` keep it because each treats a
-row by itself; there is no other node, so a question that cannot be typed as these is refused. See plan.md.
-"""
+"""The typed plan of a question: rows below (`relations/`), aggregates in the middle, post-processing above."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from quincunx.table import canonical
 from quincunx.table.aggregates import Aggregate
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression, Value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """All rows of one private table that have an owner: rows whose unit key is NULL are dropped."""
-
-    tag: ClassVar[str] = "Scan"
-
-    table: str
-
-    def canonical(self) -> Json:
-        """What names it in a ledger."""
-        return canonical.node(self.tag, table=self.table)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """The rows of `source` for which `condition` is true; neither false nor NULL."""
-
-    tag: ClassVar[str] = "Filter"
-
-    source: Relation
-    condition: Expression
-
-    def canonical(self) -> Json:
-        """What names it in a ledger."""
-        return canonical.node(self.tag, source=self.source.canonical(), condition=self.condition.canonical())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
-    """Each row of `source` with new columns, computed from that row alone. The owner of a row stays its owner."""
-
-    tag: ClassVar[str] = "Project"
-
-    source: Relation
-    columns: tuple[tuple[str, Expression], ...]
-
-    def canonical(self) -> Json:
-        """What names it in a ledger."""
-        columns = [[name, expression.canonical()] for name, expression in self.columns]
-        return canonical.node(self.tag, source=self.source.canonical(), columns=columns)
-
-
-Relation: TypeAlias = Scan | Filter | Project
+from quincunx.table.relations import Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

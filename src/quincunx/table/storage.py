@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-# The name under which a source is known to the engine while a question runs.
+# The name under which a source is known to the engine while a question runs; of the first, where there are several.
 NAME: Final = "source"
 # Types in which columns arrive, besides those of the engine.
 # A text whose bytes may be anything; one in which a mark stands for what was not readable.
@@ -32,6 +32,11 @@ TYPES: Final[Mapping[str, str]] = {
 # A marked text whose numbers have other marks than 1234.5: the mark of decimals, and that between thousands.
 _LOCAL: Final = re.compile(re.escape(MARKED_TEXT) + r" (.)(.?)")
 _DECIMAL: Final = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+
+
+def frame_name(number: int) -> str:
+    """The name of the source of a scan while a question runs: no two scans share one."""
+    return NAME if number == 0 else f"{NAME}{number}"
 
 
 def marked_text(decimal: str, thousands: str) -> str:

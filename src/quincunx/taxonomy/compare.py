@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import QuincunxError
+from quincunx.numbers import ball, float_above, precision
 from quincunx.taxonomy import axioms, generate
+from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.definition import DIMENSIONS
-from quincunx.taxonomy.relations.graph import Implication, implies
+from quincunx.taxonomy.relations.edge import Edge
+from quincunx.taxonomy.relations.graph import Implication, implies, leaving
 from quincunx.taxonomy.relations.language import Language, Setting, language
 from quincunx.taxonomy.relations.refuted import refutations
-from quincunx.taxonomy.value import Value, above
+from quincunx.taxonomy.value import INFINITE, Value, above
 from quincunx.taxonomy.world import World
 
 # Where a definition needs a setting, worlds are compared at these.
@@ -24,23 +27,31 @@ SETTINGS: Final[dict[str, Setting]] = {
     "radius": Fraction(1), "known": Fraction(0),
 }  # fmt: skip
 _TRIES: Final = 60
+_BITS: Final = 128
+_STEPS: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """A world that `accepts` satisfies at `value` and `refuses` does not: it has `other`."""
+    """A world that `accepts` satisfies at `value` and `refuses` does not: it has `other`.
+
+    allowed: where both are finite and `refuses` implies `accepts`, the parameter of `refuses` that would give `value`.
+    A curve of errors is told by its distance from one that betrays nothing, the largest difference of an event.
+    """
 
     accepts: str
     refuses: str
     value: Value
     other: Value
     world: World
+    allowed: Value | None = None
 
     def __str__(self) -> str:
-        return (
-            f"a world of {len(self.world.datasets)} datasets and {len(self.world.outputs)} outputs has {self.value} in "
-            f"{self.accepts} and {self.other} in {self.refuses}"
-        )
+        size = f"a world of {len(self.world.datasets)} datasets and {len(self.world.outputs)} outputs"
+        held = f"{size} has {self.value} in {self.accepts}"
+        if self.allowed is None:
+            return f"{held} and {self.other} in {self.refuses}"
+        return f"{held}, which {self.allowed} in {self.refuses} would give, and there it has {self.other}"
 
     def to_json(self) -> dict[str, object]:
         """For programs."""
@@ -51,6 +62,7 @@ class Separation:
             "refuses": self.refuses,
             "value": self.value.to_json(),
             "other": self.other.to_json(),
+            **({} if self.allowed is None else {"allowed": self.allowed.to_json()}),
             "world": json.loads(self.world.to_json()),
         }
 
@@ -96,8 +108,10 @@ def compare(one: str, other: str) -> Comparison:
 
 
 def _separated(one: Language, other: Language) -> Separation | None:
-    """The first world on which `one` is finite and `other` infinite; failing that, one with a larger number."""
+    """The first world on which `one` is finite and `other` infinite; failing that, one with a larger number, or with
+    more of `other` than what implies this of `one`."""
     larger: Separation | None = None
+    edge = next((e for e in leaving().get(other.short, ()) if e.target == one.short and not e.conditions), None)
     for world in _worlds(one.short, other.short):
         pair = _values(one, world), _values(other, world)
         if pair[0] is None or pair[1] is None or pair[0].infinite:
@@ -108,15 +122,47 @@ def _separated(one: Language, other: Language) -> Separation | None:
         alike = one.measures == other.measures
         if larger is None and alike and above(pair[1], pair[0]) and pair[1].bounds[0] > pair[0].bounds[1]:
             larger = found
+        if larger is None and not alike and edge is not None:
+            allowed = _allowed(edge, pair[0], pair[1])
+            # Far enough apart that no rounding explains it.
+            if allowed is not None and allowed < pair[1].bounds[0] * 0.999:
+                larger = replace(found, allowed=Value(bounds=(allowed, allowed)))
     return larger
+
+
+def _allowed(edge: Edge, value: Value, most: Value) -> float | None:
+    """The largest parameter of the source, up to `most`, from which no more than `value` of the target follows."""
+    source, target = language(edge.source), language(edge.target)
+    if edge.map is None or len(source.measures) != 1 or len(target.measures) != 1:
+        return None
+    stated, goal = ({name: SETTINGS[name] for name in each.settings} for each in (source, target))
+    low, high = Fraction(0), Fraction(most.bounds[1])
+    with precision(_BITS):
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            found = edge.apply({**stated, source.measures[0]: middle}, goal)
+            within = found is not None and float_above(ball(found[target.measures[0]])) <= value.bounds[1]
+            low, high = (middle, high) if within else (low, middle)
+    return float(low) or None
 
 
 def _values(which: Language, world: World) -> Value | None:
     try:
         settings = {name: SETTINGS[name] for name in which.settings}
-        return axioms.measure(which.posed(settings).tightest(world))
+        answer = which.posed(settings).tightest(world)
+        # Views of a random world are drawn one by one, and do not fit together: they separate nothing.
+        curve = answer.shape == "polygon" and "views" not in which.definition.formalism.needs
+        return _distance(answer) if curve else axioms.measure(answer)
     except QuincunxError:
         return None
+
+
+def _distance(answer: Answer) -> Value:
+    """Of a curve of errors f: the largest 1 − x − f(x); infinite where f is 0 everywhere and nothing is promised."""
+    if all(miss.exact == 0 for _, miss in answer.rows):
+        return INFINITE
+    gaps = [1 - Fraction(x.exact) - Fraction(y.exact) for x, y in answer.rows]  # type: ignore[arg-type]
+    return Value.of(max(gaps, default=Fraction(0)))
 
 
 def _worlds(one: str, other: str) -> Iterator[World]:

@@ -82,7 +82,16 @@ def _because(row: Row, key: str) -> str:
         return counterexamples()[axiom.source].words
     if axiom.basis == "proof":
         return f"[proof](../../src/quincunx/taxonomy/axioms.md), {axiom.source.replace('-', ' ')}"
-    return {"paper": f"[{axiom.source}]", "survey": f"survey: {axiom.source}", "open": "open"}[axiom.basis]
+    return {"paper": f"[{axiom.source}]", "survey": f"survey: {axiom.source}", "open": _open(row, key)}[axiom.basis]
+
+
+def _open(row: Row, key: str) -> str:
+    """What is known of an axiom that nobody has settled, and why a search does not say more."""
+    if row.checkable == "no":
+        return "open; no finite world decides it"
+    if key == "composition":
+        return "open: no rule is known by which the parameters of two would combine, so there is nothing to search"
+    return "open; no world of the search breaks it"
 
 
 def _conversions(title: str, some: list[Edge], *, out: bool) -> list[str]:

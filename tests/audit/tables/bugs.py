@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from quincunx.spec.people import People
 from quincunx.table.aggregates import term
-from quincunx.table.engines import binding, emit_number, lattice, statement, votes, weights
+from quincunx.table.engines import binding, emit_number, lattice, rows, statement, votes, weights
 from quincunx.table.engines.piece import binary, call, cast, column, text, whole
 from quincunx.table.measure import Selection
 from quincunx.table.rules import draft, scale
@@ -104,6 +104,10 @@ def _keeps_all_rows(original: Any, self: Any) -> None:
     original(self)
     name, select, once = self.relations[0]
     self.relations[0] = (name, select.where(exp.true(), append=False), once)
+
+
+def _without_period(original: Any, *arguments: Any) -> Any:
+    return {name: piece for name, piece in original(*arguments).items() if name != "o1"}
 
 
 def _filter_in_the_vector_only(original: Any, self: Any) -> Any:
@@ -297,7 +301,7 @@ BUGS = (
         sql=GROUPED,
         at=scene("add-remove person-week", "rows"),
         pairs=80,
-        patch=wrapped(binding, "owners", lambda original, *rest: {"o0": original(*rest)["o0"]}),
+        patch=wrapped(rows, "hidden", _without_period),
     ),
     Bug(name="a vote rounded up", sql=UNKNOWN, at=GROUPS, part="votes", patch=wrapped(votes, "_shares", _shares_up)),
     Bug(

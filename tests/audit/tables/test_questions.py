@@ -12,7 +12,8 @@ from sqlglot import exp, parse_one
 from quincunx.audit.tables.questions import CONSTRUCTS, FORMS, Question, accepted, questions
 from quincunx.table.expression import Call, Expression
 from quincunx.table.operators import OPERATORS
-from quincunx.table.plan import Filter, Project, Query, Relation
+from quincunx.table.plan import Query
+from quincunx.table.relations import Filter, Project, Relation
 from quincunx.table.sql.functions import ARGUMENTS, PARTS
 from tests.audit.tables.scenes import SALES, UNITS, VISITS, scene
 
@@ -32,7 +33,7 @@ def many() -> list[Question]:
 def expressions(query: Query) -> Iterator[Expression]:
     relation: Relation = query.rows
     while isinstance(relation, Filter | Project):
-        roots = [relation.condition] if isinstance(relation, Filter) else [each for _, each in relation.columns]
+        roots = [relation.condition] if isinstance(relation, Filter) else [each for _, each in relation.chosen]
         for root in roots:
             yield from root.walk()
         relation = relation.source

@@ -25,8 +25,10 @@ from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.keys import public_key, python_value
 from quincunx.table.engines.piece import common, constant, decimal_text
-from quincunx.table.plan import Project, Query, Scan
+from quincunx.table.plan import Query
+from quincunx.table.relations import Project, Scan
 from quincunx.table.rules import plan
+from quincunx.table.schema import TableSchema
 from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
 from tests.table import worlds
@@ -150,7 +152,8 @@ def test_programs_of_another_engine_are_refused() -> None:
     engine, declared = engine_on(pa.table({"p": [1]}), limits={"rows": 1})
     program = plan(read("SELECT COUNT(*) AS n FROM t", declared, evaluate), declared, 1)
     query = program.query
-    for rows in (Scan(table="elsewhere"), Project(source=Scan(table="t"), columns=())):
+    elsewhere = Scan(table=TableSchema(name="elsewhere", columns=()), unit=AddRemove())
+    for rows in (elsewhere, Project(source=query.rows, chosen=())):
         other = type(program)(
             query=Query(rows=rows, keys=(), aggregates=query.aggregates, outputs=()),
             measures=program.measures,
@@ -161,7 +164,7 @@ def test_programs_of_another_engine_are_refused() -> None:
         with pytest.raises(QueryError, match="planned questions"):
             engine.run(other)
     with pytest.raises(QueryError, match="nothing to measure"):
-        engine.run(plan(Query(rows=Scan(table="t"), keys=(), aggregates=(), outputs=()), declared, 1))
+        engine.run(plan(Query(rows=query.rows, keys=(), aggregates=(), outputs=()), declared, 1))
     assert Count() == query.aggregates[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -17,7 +18,7 @@ from quincunx.table.engines import evaluate
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import EMISSIONS, emit
 from quincunx.table.engines.keys import python_value
-from quincunx.table.expression import Column, Expression, GroupKey, Value
+from quincunx.table.expression import Column, Expression, GroupKey, Slot, Value
 from quincunx.table.operators import OPERATORS, apply, cast, literal
 
 WIDE, J = (Column(name=name, type="integer") for name in "ij")
@@ -152,6 +153,10 @@ def plain(sql: str, columns: dict[str, list[Value]]) -> list[Any]:
     return [None if isinstance(x, float) and not math.isfinite(x) else python_value(x) for (x,) in found]
 
 
+def slots(columns: Mapping[str, Sequence[Value]]) -> dict[Slot, Sequence[Value]]:
+    return {Slot(name): values for name, values in columns.items()}
+
+
 def test_every_operator_is_emitted_and_tried() -> None:
     assert set(EMISSIONS) == set(OPERATORS)
     assert {name for name, _, _ in CASES} == set(OPERATORS)
@@ -160,7 +165,7 @@ def test_every_operator_is_emitted_and_tried() -> None:
 @pytest.mark.parametrize(("expression", "sql"), [case[1:] for case in CASES], ids=[sql for _, _, sql in CASES])
 def test_ordinary_values_are_those_of_duckdb(expression: Expression, sql: str) -> None:
     columns = ordinary()
-    (found,) = evaluate([expression], columns)
+    (found,) = evaluate([expression], slots(columns))
     assert found == plain(sql, columns)
     assert any(value is not None for value in found)
 
@@ -205,7 +210,7 @@ def test_no_operator_can_fail() -> None:
         # Bounded columns were clipped where they were read.
         clipped = any(isinstance(node, Column) and node.bounded for node in expression.walk())
         columns = {name: [_clip(row[i]) if clipped else row[i] for row in rows] for i, name in enumerate(names)}
-        (found,) = evaluate([expression], columns)
+        (found,) = evaluate([expression], slots(columns))
         assert len(found) == len(rows), sql
         for value in found:
             assert value is not None or expression.nullable, sql
@@ -221,7 +226,7 @@ def _clip(value: Value) -> Value:
 
 def test_integers_are_exact() -> None:
     def one(expression: Expression, **columns: Value) -> Value:
-        return evaluate([expression], {name: [value] for name, value in columns.items()})[0][0]
+        return evaluate([expression], slots({name: [value] for name, value in columns.items()}))[0][0]
 
     assert one(apply("equal", WIDE, literal(2**53 + 1)), i=2**53) is False
     assert one(apply("add", WIDE, literal(1)), i=2**53) == 2**53 + 1
@@ -235,15 +240,15 @@ def test_integers_are_exact() -> None:
 
 def test_zero_has_one_sign_and_nothing_is_infinite() -> None:
     negated = apply("negate", D)
-    assert evaluate([negated, apply("divide", D, E)], {"d": [Fraction(0)], "e": [Fraction(0)]}) == ([0], [None])
-    assert evaluate([apply("divide", D, E)], {"d": [Fraction(1)], "e": [Fraction(0)]}) == ([None],)
+    assert evaluate([negated, apply("divide", D, E)], slots({"d": [Fraction(0)], "e": [Fraction(0)]})) == ([0], [None])
+    assert evaluate([apply("divide", D, E)], slots({"d": [Fraction(1)], "e": [Fraction(0)]})) == ([None],)
 
 
 def test_bad_calls_are_refused() -> None:
     with pytest.raises(QueryError, match="no such column"):
-        evaluate([WIDE], {"x": [1]})
+        evaluate([WIDE], slots({"x": [1]}))
     with pytest.raises(QueryError, match="same length"):
-        evaluate([WIDE], {"i": [1], "j": [1, 2]})
+        evaluate([WIDE], slots({"i": [1], "j": [1, 2]}))
     with pytest.raises(QueryError, match="cannot compute"):
         emit(DUCKDB, GroupKey(type="text", index=0), {})
     with pytest.raises(QueryError, match="no such column"):

@@ -6,7 +6,7 @@ from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import evaluate
 from quincunx.table.engines.emission import EMISSIONS
 from quincunx.table.expression import Call
-from quincunx.table.plan import Filter
+from quincunx.table.relations import Filter
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
 from quincunx.table.sql import read
 from tests.table.engines import golden

@@ -10,6 +10,7 @@ from typing import Any
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import evaluate
 from quincunx.table.expression import Call, Column, Expression, Literal
+from quincunx.table.relations import Scan
 from quincunx.table.rules import RULES
 from quincunx.table.rules.draft import Draft
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
@@ -139,6 +140,8 @@ def show(value: Any) -> str:
         return repr(value.value) if not isinstance(value.value, Fraction) else str(value.value)
     if isinstance(value, Call):
         return f"{value.operator}({', '.join(map(show, value.arguments))})"
+    if isinstance(value, Scan):
+        return f"Scan(table={value.table.name!r})"
     if is_dataclass(value) and not isinstance(value, Expression):
         parts = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
         shown = [f"{name}={show(each)}" for name, each, default in parts if default is MISSING or each != default]

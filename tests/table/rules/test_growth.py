@@ -17,6 +17,7 @@ from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.piece import Piece, column
+from quincunx.table.expression import Slot
 from quincunx.table.rules import plan
 from quincunx.table.rules.growth import ROW, longest
 from quincunx.table.source import Table, schema
@@ -56,7 +57,7 @@ def test_no_text_is_longer_than_proved(text: str) -> None:
         assert "REPLACE('aa'" in text
         return
     expression = query.rows.condition.arguments[0]
-    most = longest(expression, {"a": 40, "b": 30, "p": 64})
+    most = longest(expression, {Slot("a"): 40, Slot("b"): 30, Slot("p"): 64})
     draw = random.Random(text)
     letters = ["x", "y", "é", "ɐ", "Ⱥ", "ß", "İ", "ŉ", "漢", "😀", " ", "X"]
 
@@ -69,7 +70,7 @@ def test_no_text_is_longer_than_proved(text: str) -> None:
     rows = [(made(40), made(30)) for _ in range(500)] + [("x" * 40, "y" * 30), ("Ⱥ" * 20, "ɐ" * 15), ("", "")]
     connection = connect()
     connection.register("given", pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]}))
-    columns = {name: Piece(sql=column(name), type="VARCHAR") for name in ("a", "b")}
+    columns = {Slot(name): Piece(sql=column(name), type="VARCHAR") for name in ("a", "b")}
     written = emit(DUCKDB, expression, columns).sql.sql(dialect="duckdb")
     largest = connection.execute(f"SELECT MAX(strlen({written})) FROM given").fetchall()[0][0]
     assert 0 < largest <= most

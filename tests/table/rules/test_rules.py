@@ -21,14 +21,15 @@ from quincunx.table.aggregates.term import onto, power_of_ten_below
 from quincunx.table.expression import Call, Column, Expression, Literal
 from quincunx.table.measure import Program
 from quincunx.table.operators import apply, literal
-from quincunx.table.plan import Filter, Key, Project, Query, Relation, Scan
+from quincunx.table.plan import Key, Query
+from quincunx.table.relations import DEPTH, Filter, Project, Relation, Scan
 from quincunx.table.rules import RULES, plan
-from quincunx.table.rules.merge import MAX_DEPTH
 from quincunx.table.schema import Limits, Schema, TableSchema
 from tests.table.rules import golden
 
 PERSON = AddRemove(key="person")
 AGE = Column(name="age", type="integer", low=Fraction(0), high=Fraction(110), step=Fraction(1))
+VISITS = Scan(table=golden.table(Limits(rows=20)), unit=PERSON)
 
 
 def planned(
@@ -40,8 +41,9 @@ def planned(
     limits: Limits | None = None,
     norm: Any = 1,
 ) -> Program:
-    declared = Schema(tables={"visits": golden.table(limits or Limits(rows=20))}, unit=unit)
-    query = Query(rows=rows or Scan(table="visits"), keys=keys, aggregates=aggregates, outputs=())
+    table = golden.table(limits or Limits(rows=20))
+    declared = Schema(tables={"visits": table}, unit=unit)
+    query = Query(rows=rows or Scan(table=table, unit=unit), keys=keys, aggregates=aggregates, outputs=())
     return plan(query, declared, norm)
 
 
@@ -220,15 +222,16 @@ def test_sums_without_bounds_or_of_no_number_are_refused() -> None:
 
 
 def test_merging_is_bounded_before_it_is_built() -> None:
-    rows: Relation = Scan(table="visits")
+    rows: Relation = VISITS
     x: Expression = AGE
     for _ in range(60):
         # Each level doubles the column: 2^60 nodes, were they built.
-        rows = Project(source=rows, columns=(("age", apply("add", x, x)),))
+        rows = Project(source=rows, chosen=(("age", apply("add", x, x)),))
+        (x,) = rows.columns
     with pytest.raises(QueryError, match="grows too large"):
-        planned((Count(argument=AGE),), rows=rows)
+        planned((Count(argument=x),), rows=rows)
     deep: Expression = AGE
-    for _ in range(MAX_DEPTH):
+    for _ in range(DEPTH):
         deep = Call(type="integer", operator="negate", arguments=(deep,))
     with pytest.raises(QueryError, match="grows too large"):
         planned((Count(argument=deep),))
@@ -240,17 +243,20 @@ def test_merging_is_bounded_before_it_is_built() -> None:
 
 
 def test_projections_may_reuse_names() -> None:
-    inner = Project(source=Scan(table="visits"), columns=(("AGE", apply("add", AGE, literal(1))),))
-    outer = Filter(source=inner, condition=apply("greater", AGE, literal(3)))
-    program = planned((Sum(argument=AGE),), rows=outer)
+    inner = Project(source=VISITS, chosen=(("age", apply("add", AGE, literal(1))),))
+    (age,) = inner.columns
+    assert (age.name, age.slot == AGE.slot) == ("age", False)
+    outer = Filter(source=inner, condition=apply("greater", age, literal(3)))
+    program = planned((Sum(argument=age),), rows=outer)
     assert golden.show(program.query.rows) == ("Filter(source=Scan(table='visits'), condition=greater(add(age, 1), 3))")
     # The bound is the argument's own: what was proved of the column's old meaning does not survive.
     assert program.measures[0].high == 111
 
 
 def test_only_private_tables_are_planned() -> None:
-    declared = Schema(tables={"visits": TableSchema(name="visits", columns=(), public=True)}, unit=PERSON)
-    query = Query(rows=Scan(table="visits"), keys=(), aggregates=COUNT, outputs=())
+    public = TableSchema(name="visits", columns=(), public=True)
+    declared = Schema(tables={"visits": public}, unit=PERSON)
+    query = Query(rows=Scan(table=public, unit=PERSON), keys=(), aggregates=COUNT, outputs=())
     with pytest.raises(QueryError, match="no private table"):
         plan(query, declared, 1)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from quincunx.table.aggregates import Aggregate
 from quincunx.table.expression import Call, Column, Expression, GroupKey, Literal, Measured
-from quincunx.table.plan import Filter, Project, Query, Relation, Scan
+from quincunx.table.plan import Query
+from quincunx.table.relations import Filter, Project, Relation, Scan
 
 
 def shown(expression: Expression | None) -> str:
@@ -40,11 +41,11 @@ def _end(end: object) -> str:
 def relation(rows: Relation) -> str:
     """From the table outwards."""
     if isinstance(rows, Scan):
-        return rows.table
+        return rows.table.name
     if isinstance(rows, Filter):
         return f"{relation(rows.source)} | {shown(rows.condition)}"
     assert isinstance(rows, Project)
-    return f"{relation(rows.source)} > " + ", ".join(f"{name}={shown(each)}" for name, each in rows.columns)
+    return f"{relation(rows.source)} > " + ", ".join(f"{name}={shown(each)}" for name, each in rows.chosen)
 
 
 def aggregate(each: Aggregate) -> str:

@@ -17,7 +17,8 @@ from sqlglot import exp
 from quincunx.errors import QueryError, RefusalError
 from quincunx.table.expression import Call, Column, Expression, GroupKey, Literal, Measured
 from quincunx.table.operators import OPERATORS
-from quincunx.table.plan import Filter, Project, Query, Relation, Scan
+from quincunx.table.plan import Query
+from quincunx.table.relations import Filter, Project, Relation, Scan
 from quincunx.table.sql import read
 from tests.table.sql import test_reader, test_scalar
 from tests.table.sql.refusals import PATH, blocks
@@ -162,12 +163,12 @@ def complaint(sql: str) -> str:
 def relations(rows: Relation) -> list[Expression]:
     """All expressions of a plan's rows; only three kinds of node may be there, on the private table."""
     if isinstance(rows, Scan):
-        assert rows.table == VISITS.name
+        assert rows.table == VISITS
         return []
     if isinstance(rows, Filter):
         return [*relations(rows.source), rows.condition]
     assert isinstance(rows, Project)
-    return [*relations(rows.source), *(each for _, each in rows.columns)]
+    return [*relations(rows.source), *(each for _, each in rows.chosen)]
 
 
 def check_plan(found: Query) -> None:

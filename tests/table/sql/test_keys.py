@@ -10,7 +10,7 @@ import pytest
 
 from quincunx.errors import RefusalError
 from quincunx.spec.unit import AddRemove
-from quincunx.table.expression import Expression, Value
+from quincunx.table.expression import Expression, Slot, Value
 from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 from quincunx.table.sql import keys, read
 from tests.table.sql.shown import shown
@@ -23,7 +23,7 @@ CALLS: dict[str, str] = {
 }
 
 
-def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[Value]]) -> list[list[Value]]:
+def evaluate(expressions: Sequence[Expression], columns: Mapping[Slot, Sequence[Value]]) -> list[list[Value]]:
     """Computes what the tests below need with plain DuckDB, independently of the product's engine."""
     connection = duckdb.connect()
     rows = list(zip(*columns.values(), strict=True))
@@ -31,7 +31,7 @@ def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[V
     for expression in expressions:
         values: list[Value] = []
         for row in rows:
-            names = ", ".join(f"? AS {name}" for name in columns)
+            names = ", ".join(f"? AS {slot.name}" for slot in columns)
             sql = f"SELECT {CALLS[shown(expression)]} FROM (SELECT {names})"
             values.append(connection.execute(sql, list(row)).fetchall()[0][0])
         found.append(values)

@@ -16,8 +16,8 @@ import pytest
 
 from quincunx.errors import QueryError
 from quincunx.table.engines import evaluate
-from quincunx.table.expression import Expression, Value
-from quincunx.table.plan import Project
+from quincunx.table.expression import Expression, Slot, Value
+from quincunx.table.relations import Project
 from quincunx.table.sql import read
 from tests.table.sql import test_scalar
 from tests.table.sql.visits import SCHEMA, VISITS
@@ -75,8 +75,8 @@ def expected(connection: duckdb.DuckDBPyConnection, sql: str) -> list[object]:
 def computed(sql: str) -> tuple[Expression, list[Value]]:
     query = read(f"SELECT COUNT(x) FROM (SELECT {sql} AS x FROM visits) AS s", SCHEMA)
     assert isinstance(query.rows, Project)
-    expression = query.rows.columns[0][1]
-    columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    expression = query.rows.chosen[0][1]
+    columns = {Slot(name): [row[name] for row in ROWS] for name in ROWS[0]}
     return expression, list(evaluate([expression], columns)[0])
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp, parse_one
 
 from quincunx.errors import QueryError, RefusalError
 from quincunx.table.engines import evaluate
-from quincunx.table.sql import read
-from tests.table.sql.visits import SCHEMA
+from quincunx.table.relations import Scan
+from quincunx.table.sql import limits, read
+from quincunx.table.sql.names import Rows
+from tests.table.sql.visits import SCHEMA, VISITS
 
 SAME = {
     # WHERE, as in DuckDB.
@@ -85,3 +88,22 @@ def test_names_of_names_cannot_double_without_end() -> None:
     doubled = [f"{one} + {one} AS {two}" for one, two in zip(["age", *names], names, strict=False)]
     with pytest.raises(RefusalError, match="too large"):
         read(f"SELECT {', '.join(doubled)}, COUNT(*) FROM visits WHERE {names[-1]} > 1", SCHEMA, evaluate)
+
+
+def test_a_name_that_two_tables_have_needs_its_table() -> None:
+    """What a join will meet: the same name twice is two slots, and neither is chosen silently."""
+    first = Scan(table=VISITS, unit=SCHEMA.unit)
+    second = first.shifted(1)
+    rows = Rows(relation=first, tables=(("a", first.columns), ("b", second.columns)))
+    text = limits.split("SELECT age, b.AGE, c.age FROM a")
+    plain, qualified, strange = (each.this if isinstance(each, exp.Alias) else each for each in _columns(text.sql))
+    assert (rows.resolve(qualified, text).name, rows.resolve(qualified, text).scan) == ("age", 1)
+    with pytest.raises(QueryError, match="several tables have a column of this name"):
+        rows.resolve(plain, text)
+    with pytest.raises(QueryError, match="no table in FROM has this name") as caught:
+        rows.resolve(strange, text)
+    assert caught.value.hint == "FROM calls its rows a and b."
+
+
+def _columns(sql: str) -> list[exp.Expr]:
+    return list(parse_one(sql, dialect="duckdb").expressions)

@@ -21,7 +21,7 @@ from quincunx.errors import DataError, ParameterError, QueryError, RefusalError,
 from quincunx.numbers import Number, positive_integer
 from quincunx.table.engines import Result
 from quincunx.table.measure import Program
-from quincunx.table.plan import Query, Scan
+from quincunx.table.plan import Query
 from quincunx.table.rules import plan
 from quincunx.table.schema import Schema, TableSchema
 
@@ -147,10 +147,7 @@ class _Scene:
 
     def _elsewhere(self, query: Query) -> bool:
         """Whether a question is about another table."""
-        relation = query.rows
-        while not isinstance(relation, Scan):
-            relation = relation.source
-        return relation.table.lower() != self.table.name.lower()
+        return any(table.name.lower() != self.table.name.lower() for table in query.rows.tables.values())
 
     def exacts(self, program: Program) -> list[tuple[Result, Result] | None]:
         """What both worlds of each pair give; None where the engine failed on one of them."""

@@ -38,8 +38,8 @@ class Call(Protocol):
         """A condition on one row."""
         ...
 
-    def base_of(self, expression: Expression) -> Expression:
-        """The expression in terms of the scanned table's columns."""
+    def is_key(self, expression: Expression) -> bool:
+        """Whether it is the column from which the unit's key is read, under whatever name."""
         ...
 
     def written(self, node: exp.Expr) -> str:

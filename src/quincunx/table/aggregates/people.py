@@ -12,7 +12,6 @@ from sqlglot import exp
 from quincunx.table.aggregates.call import Call, Form
 from quincunx.table.aggregates.term import Term
 from quincunx.table.aggregates.total import Total
-from quincunx.table.expression import Column
 from quincunx.table.typing.facts import Facts
 
 
@@ -52,8 +51,7 @@ def _check_key(call: Call, node: exp.Distinct) -> None:
         raise call.refusal(node, "there is no column that identifies people", hint=hint)
     if len(node.expressions) != 1:
         raise call.refusal(node, "COUNT(DISTINCT …) takes one column", hint=f"Write COUNT(DISTINCT {unit.key}).")
-    base = call.base_of(call.row(node.expressions[0]))
-    if not isinstance(base, Column) or base.name.lower() != unit.key.lower():
+    if not call.is_key(call.row(node.expressions[0])):
         hint = f"Only people can be counted once: COUNT(DISTINCT {unit.key})."
         chosen = node.expressions[0].find(exp.If)
         if chosen is not None:

@@ -9,7 +9,7 @@ from quincunx.errors import QueryError
 from quincunx.table.engines import emit_choice, emit_number, emit_text, emit_time
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.piece import Piece, constant
-from quincunx.table.expression import Call, Column, Expression, Literal
+from quincunx.table.expression import Call, Column, Expression, Literal, Slot
 
 # From a dialect, a call and its emitted arguments to SQL.
 Emit: TypeAlias = Callable[[Dialect, Call, list[Piece]], Piece]
@@ -22,12 +22,12 @@ EMISSIONS: Final[Mapping[str, Emit]] = {
 }
 
 
-def emit(d: Dialect, expression: Expression, columns: Mapping[str, Piece]) -> Piece:
-    """The expression over columns, which are given by their names in lower case."""
+def emit(d: Dialect, expression: Expression, columns: Mapping[Slot, Piece]) -> Piece:
+    """The expression over columns, which are given by their slots."""
     if isinstance(expression, Literal):
         return constant(expression.value)
     if isinstance(expression, Column):
-        piece = columns.get(expression.name.lower())
+        piece = columns.get(expression.slot)
         if piece is None:
             raise QueryError("the engine has no such column", where="engine", got=expression.name)
         return Piece(sql=piece.sql.copy(), type=piece.type)

@@ -18,10 +18,10 @@ from quincunx.table.engines.emission import emit
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal, python_value
 from quincunx.table.engines.piece import DEFAULTS, Piece, call, cast, column, iso, nearest
-from quincunx.table.expression import Column, Expression, Value
+from quincunx.table.expression import Expression, Slot, Value
 
 
-def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[Value]]) -> tuple[list[Value], ...]:
+def evaluate(expressions: Sequence[Expression], columns: Mapping[Slot, Sequence[Value]]) -> tuple[list[Value], ...]:
     """One list of values for each expression, over rows that are given as columns of equal length.
 
     Numbers with decimals are Fractions on both sides and doubles in between. What is not finite is None.
@@ -30,17 +30,16 @@ def evaluate(expressions: Sequence[Expression], columns: Mapping[str, Sequence[V
     if len(lengths) > 1:
         raise QueryError("columns must have the same length", where="evaluate", got=str(sorted(lengths)))
     rows = lengths.pop() if lengths else 1
-    given = {name.lower(): values for name, values in columns.items()}
     kinds = _kinds(expressions)
     listed = [exp.alias_(call("UNNEST", cast(exp.Placeholder(this="place"), "BIGINT[]")), "place")]
     parameters: dict[str, Any] = {"place": list(range(rows))}
-    pieces: dict[str, Piece] = {}
-    for i, (name, kind) in enumerate(kinds.items()):
-        if name not in given:
-            raise QueryError("no such column", where="evaluate", got=name)
-        parameters[f"c{i}"] = [_parameter(value) for value in given[name]]
+    pieces: dict[Slot, Piece] = {}
+    for i, (slot, kind) in enumerate(kinds.items()):
+        if slot not in columns:
+            raise QueryError("no such column", where="evaluate", got=slot.name)
+        parameters[f"c{i}"] = [_parameter(value) for value in columns[slot]]
         listed.append(exp.alias_(call("UNNEST", cast(exp.Placeholder(this=f"c{i}"), f"{kind}[]")), f"c{i}"))
-        pieces[name] = Piece(sql=column(f"c{i}"), type=kind)
+        pieces[slot] = Piece(sql=column(f"c{i}"), type=kind)
     chosen = [exp.alias_(_published(emit(DUCKDB, each, pieces)), f"e{i}") for i, each in enumerate(expressions)]
     select = exp.select(*chosen).from_(exp.select(*listed).subquery("given")).order_by(column("place"))
     with noticing() as pressed:
@@ -62,13 +61,8 @@ def _scratch(_process: int) -> duckdb.DuckDBPyConnection:
     return connect()
 
 
-def _kinds(expressions: Sequence[Expression]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for expression in expressions:
-        for node in expression.walk():
-            if isinstance(node, Column):
-                found[node.name.lower()] = DEFAULTS[node.type]
-    return found
+def _kinds(expressions: Sequence[Expression]) -> dict[Slot, str]:
+    return {column.slot: DEFAULTS[column.type] for expression in expressions for column in expression.columns()}
 
 
 def _published(piece: Piece) -> exp.Expression:

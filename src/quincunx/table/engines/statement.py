@@ -9,16 +9,16 @@ from typing import Any
 from sqlglot import exp
 
 from quincunx.errors import QueryError
-from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
 from quincunx.table.engines.lattice import contribution, present
 from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, column, constant, text, whole
+from quincunx.table.engines.rows import Sources, rows
 from quincunx.table.expression import Expression
 from quincunx.table.measure import Measure, Program
-from quincunx.table.plan import Filter, Query
+from quincunx.table.plan import Query
 
 LARGEST = 2**62 - 1
 
@@ -31,42 +31,16 @@ class Statement:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Where the rows come from: a relation of SQL, its columns by name and as they are read, and its owner.
-
-    once: the relation may change while it is read (a file), so it must be read exactly once. required: what every row
-    has, or it is no row of the table.
-    """
-
-    relation: exp.Expression
-    names: tuple[str, ...]
-    columns: Mapping[str, Piece]
-    owners: Mapping[str, Piece]
-    once: bool = False
-    required: tuple[Piece, ...] = ()
-
-
-def owners(d: Dialect, unit: AddRemove | Replace, columns: Mapping[str, Piece]) -> dict[str, Piece]:
-    """The columns that identify a unit of protection: the key, and the period where there is one."""
-    if unit.key is None:
-        return {}
-    found = {"o0": columns[unit.key.lower()]}
-    if unit.per is not None:
-        moment = columns[unit.per.column.lower()].to("TIMESTAMP").sql
-        found["o1"] = Piece(sql=d.trunc(text(unit.per.period), moment), type="TIMESTAMP")
-    return found
-
-
 class _Writer:
     """Collects the relations of one statement, in order."""
 
-    def __init__(self, program: Program, source: Source, d: Dialect) -> None:
-        self.program, self.source, self.d = program, source, d
+    def __init__(self, program: Program, sources: Sources, d: Dialect) -> None:
+        self.program, self.sources, self.d = program, sources, d
         self.query: Query = program.query
         self.known = self.query.known_keys
         self.relations: list[tuple[str, exp.Select, bool | None]] = []
         self.parameters: dict[str, Any] = {}
+        self.rows = rows(d, self.query.rows, sources)
         self.who = self._owners()
         self.owners = list(self.who)
         self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
@@ -81,13 +55,13 @@ class _Writer:
 
     def _owners(self) -> dict[str, Piece]:
         """Whose a row is. Of several worlds its own belongs to the owner too: nobody is in two of them."""
-        if not self.program.worlds or not self.source.owners:
+        if not self.program.worlds or not self.rows.owners:
             # Where each row is one person, nothing is weighted and no owner is asked for.
-            return dict(self.source.owners)
-        return {**self.source.owners, "world": self._emit(self.query.keys[0].expression)}
+            return dict(self.rows.owners)
+        return {**self.rows.owners, "world": self._emit(self.query.keys[0].expression)}
 
     def _emit(self, expression: Expression) -> Piece:
-        return emit(self.d, expression, self.source.columns)
+        return emit(self.d, expression, self.rows.columns)
 
     def _normal(self, piece: Piece) -> exp.Expression:
         return normal(self.d, piece).sql
@@ -105,7 +79,7 @@ class _Writer:
 
     def _read(self) -> None:
         """`read`: the rows that count, with owner, keys, arguments and conditions."""
-        source, chosen = self.source, []
+        below, chosen = self.rows, []
         for name, piece in self.who.items():
             chosen.append(exp.alias_(self._normal(piece), name))
         for i, key in enumerate(self.query.keys):
@@ -115,16 +89,8 @@ class _Writer:
             piece = self._emit(expression)
             self.columns[expression], self.types[expression] = f"a{i}", piece.type
             chosen.append(exp.alias_(piece.sql, f"a{i}"))
-        conditions = []
-        if isinstance(self.query.rows, Filter):
-            conditions.append(self._emit(self.query.rows.condition).sql)
-        for piece in self.who.values():
-            # The same expression as the owner itself: a key that is no value belongs to nobody and must not be kept.
-            owner = exp.Paren(this=self._normal(piece))
-            conditions.append(exp.Paren(this=exp.Not(this=exp.Is(this=owner, expression=exp.null()))))
-        conditions += [present(self.d, piece) for piece in source.required]
-        select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(source.relation)
-        self.add("read", select.where(both(conditions)) if conditions else select)
+        select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(below.relation)
+        self.add("read", select.where(both(list(below.conditions))) if below.conditions else select)
 
     def _keep(self) -> None:
         """`kept`: rows with a public key (or any, where unknown), with the number or values of their group."""
@@ -152,7 +118,8 @@ class _Writer:
                 joined = joined.select(exp.alias_(value, f"x{i}"), copy=False)
         # Weights look at the rows a second time; reading and matching them again would cost more than keeping them.
         again = any(measure.vector.bits for measure in self.program.measures)
-        self.add("kept", joined, self.source.once or again)
+        once = any(source.once for source in self.sources.values())
+        self.add("kept", joined, once or again)
 
     def _piece(self, expression: Expression) -> Piece:
         return Piece(sql=column(self.columns[expression]), type=self.types[expression])
@@ -292,8 +259,8 @@ class _Writer:
         return final
 
 
-def statement(program: Program, source: Source, dialect: Dialect) -> Statement:
+def statement(program: Program, sources: Sources, dialect: Dialect) -> Statement:
     """The one statement that computes all measures of a program."""
     if not program.measures:
         raise QueryError("the question has nothing to measure", where="engine")
-    return _Writer(program, source, dialect).write()
+    return _Writer(program, sources, dialect).write()

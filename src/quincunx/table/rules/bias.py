@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import date, datetime, time
 
 from quincunx.numbers.text import amount
-from quincunx.table.expression import Column, Expression
-from quincunx.table.plan import Filter
+from quincunx.table.expression import Expression
 from quincunx.table.rules.draft import Draft
+from quincunx.table.schema import ColumnSchema
 
 
 def bias(draft: Draft) -> Draft:
@@ -19,7 +19,7 @@ def bias(draft: Draft) -> Draft:
 
 
 def _weights(draft: Draft) -> Iterator[str]:
-    unit, limits = draft.schema.unit, draft.table.limits
+    unit, limits = draft.schema.unit, draft.limits
     who = "People" if unit.per is None else f"Person-{unit.per.period}s"
     if any(measure.vector.kind == "rows" and measure.vector.bits for measure in draft.measures):
         stated = [
@@ -40,16 +40,16 @@ def _weights(draft: Draft) -> Iterator[str]:
 
 
 def _clips(draft: Draft) -> Iterator[str]:
-    for name in _columns(draft):
-        declared = draft.table.column(name)
-        if declared is not None and declared.bounds is not None:
+    for declared in _columns(draft):
+        if declared.bounds is not None:
             low, high = declared.bounds
             yield f"Values of {declared.name} outside {amount(low)} to {amount(high)} are moved to the nearer bound."
-        if declared is not None and declared.span is not None:
+        if declared.span is not None:
             first, last = _days(*declared.span)
             yield f"Values of {declared.name} before {first} or after {last} are moved to the nearer bound."
-    for column in draft.table.required:
-        yield f"Rows without {column.name} are left out."
+    for table in draft.tables:
+        for column in table.required:
+            yield f"Rows without {column.name} are left out."
 
 
 def _steps(draft: Draft) -> Iterator[str]:
@@ -68,15 +68,14 @@ def _keys(draft: Draft) -> Iterator[str]:
             yield f"People in more than {draft.selection.groups} groups help to select only {draft.selection.groups}."
 
 
-def _columns(draft: Draft) -> list[str]:
-    """The columns that the question reads, in the table's order."""
+def _columns(draft: Draft) -> list[ColumnSchema]:
+    """The columns that the question reads, in their table's order."""
     query = draft.query
     roots: list[Expression | None] = [key.expression for key in query.keys]
     roots += [part for each in query.aggregates for part in each.expressions]
-    if isinstance(query.rows, Filter):
-        roots.append(query.rows.condition)
-    used = {node.name.lower() for root in roots if root for node in root.walk() if isinstance(node, Column)}
-    return [column.name for column in draft.table.columns if column.name.lower() in used]
+    roots += [part for each in query.rows.walk() for part in each.expressions]
+    used = {query.rows.declared(column) for root in roots if root for column in root.columns()}
+    return [column for table in draft.tables for column in table.columns if column in used]
 
 
 def _days(first: date, last: date) -> tuple[str, str]:

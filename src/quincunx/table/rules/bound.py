@@ -33,7 +33,7 @@ def rows2(draft: Draft) -> Fraction:
     """
     if draft.schema.unit.key is None:
         return Fraction(1)
-    limits, groups = draft.table.limits, draft.groups
+    limits, groups = draft.limits, draft.groups
     found: list[int] = []
     if limits.rows is not None:
         found.append(limits.rows**2)
@@ -43,7 +43,7 @@ def rows2(draft: Draft) -> Fraction:
         found.append(limits.rows * limits.per_group)
     if not found:
         raise RefusalError(
-            f"nothing bounds how many rows of {draft.table.name!r} one person may have",
+            f"nothing bounds how many rows of {draft.names} one person may have",
             where="limits",
             hint="Declare limits: rows, or per_group with groups (public keys count as groups); or ask for "
             "COUNT(DISTINCT key).",
@@ -59,7 +59,7 @@ def people2(draft: Draft) -> Fraction:
     groups = draft.groups
     if groups is None:
         raise RefusalError(
-            f"nothing bounds in how many groups of {draft.table.name!r} one person may be",
+            f"nothing bounds in how many groups of {draft.names} one person may be",
             where="limits",
             hint="Declare limits: groups or rows, or keys for the columns of GROUP BY.",
         )

@@ -8,11 +8,10 @@ from fractions import Fraction
 from math import prod
 from typing import Literal
 
-from quincunx.errors import QueryError
 from quincunx.table.aggregates import Term
 from quincunx.table.measure import Measure, Program, Selection
-from quincunx.table.plan import Query, Relation, Scan
-from quincunx.table.schema import Schema, TableSchema
+from quincunx.table.plan import Query
+from quincunx.table.schema import Limits, Schema, TableSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +32,19 @@ class Draft:
     biases: tuple[str, ...] = ()
 
     @property
-    def table(self) -> TableSchema:
-        """The private table of the question."""
-        relation: Relation = self.query.rows
-        while not isinstance(relation, Scan):
-            relation = relation.source
-        found = self.schema.table(relation.table)
-        if found is None or found.public:
-            hint = "Name a private table of the dataset."
-            raise QueryError("the question has no private table", where="plan", got=relation.table, hint=hint)
-        return found
+    def limits(self) -> Limits:
+        """How much of one unit may count in the rows of the question."""
+        return self.query.rows.limits
+
+    @property
+    def tables(self) -> tuple[TableSchema, ...]:
+        """The tables that the question reads."""
+        return tuple(self.query.rows.tables.values())
+
+    @property
+    def names(self) -> str:
+        """Those tables, for a sentence."""
+        return " and ".join(repr(table.name) for table in dict.fromkeys(self.tables) if not table.public)
 
     @property
     def public_groups(self) -> int | None:
@@ -52,8 +54,7 @@ class Draft:
     @property
     def groups(self) -> int | None:
         """The largest number of groups that one unit may count in: the smallest of what limits it; None: nothing."""
-        limits = self.table.limits
-        known = [bound for bound in (limits.groups, limits.rows, self.public_groups) if bound is not None]
+        known = [bound for bound in (self.limits.groups, self.limits.rows, self.public_groups) if bound is not None]
         return min(known) if known else None
 
     def program(self) -> Program:

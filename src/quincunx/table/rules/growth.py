@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from quincunx.errors import QueryError
-from quincunx.table.expression import Call, Column, Expression, Literal
-from quincunx.table.plan import Filter
+from quincunx.table.expression import Call, Column, Expression, Literal, Slot
 from quincunx.table.rules.draft import Draft
 
 ROW: Final = 2**19
@@ -25,7 +24,11 @@ _LETTERS: Final = (3, 2)
 
 def growth(draft: Draft) -> Draft:
     """The same draft; QueryError where the texts of a row could become too long."""
-    lengths = {column.name.lower(): column.length for column in draft.table.columns}
+    lengths = {
+        Slot(column.name, number): column.length
+        for number, table in draft.query.rows.tables.items()
+        for column in table.columns
+    }
     total = sum(
         longest(node, lengths)
         for expression in _expressions(draft)
@@ -41,14 +44,14 @@ def growth(draft: Draft) -> Draft:
     return draft
 
 
-def longest(expression: Expression, lengths: Mapping[str, int]) -> int:
-    """The most bytes of UTF-8 that a text can have; lengths: what is declared, by names in lower case."""
+def longest(expression: Expression, lengths: Mapping[Slot, int]) -> int:
+    """The most bytes of UTF-8 that a text can have; lengths: what is declared of scanned columns."""
     if expression.type != "text":
         return _OTHERS
     if isinstance(expression, Literal):
         return len(str(expression.value).encode("utf-8"))
     if isinstance(expression, Column):
-        return lengths[expression.name.lower()]
+        return lengths[expression.slot]
     if not isinstance(expression, Call):
         return 0
     parts = [longest(part, lengths) for part in expression.arguments]
@@ -75,8 +78,8 @@ def _characters(call: Call) -> int:
 
 def _expressions(draft: Draft) -> Iterator[Expression]:
     query = draft.query
-    if isinstance(query.rows, Filter):
-        yield query.rows.condition
+    for relation in query.rows.walk():
+        yield from relation.expressions
     yield from (key.expression for key in query.keys)
     for aggregate in query.aggregates:
         yield from aggregate.expressions

@@ -21,7 +21,7 @@ def select(draft: Draft) -> Draft:
     if draft.query.known_keys:
         return draft
     unit = draft.schema.unit
-    groups = 1 if unit.key is None else draft.table.limits.groups
+    groups = 1 if unit.key is None else draft.limits.groups
     if groups is None:
         names = ", ".join(key.name for key in draft.query.keys if key.values is None)
         raise RefusalError(

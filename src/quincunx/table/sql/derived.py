@@ -15,12 +15,12 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
-from quincunx.table.expression import Call, Column, Expression, Literal, Value
+from quincunx.table.expression import Call, Column, Expression, Literal, Slot, Value
 from quincunx.table.plan import Key
-from quincunx.table.schema import ColumnSchema, TableSchema
+from quincunx.table.schema import ColumnSchema
 from quincunx.table.sql import grid
-from quincunx.table.sql.keys import COMBINATIONS, GROUPS, Evaluate
-from quincunx.table.sql.scope import Rows
+from quincunx.table.sql.keys import COMBINATIONS, GROUPS, Declared, Evaluate
+from quincunx.table.sql.names import Rows
 
 Values = list[Value]
 
@@ -38,32 +38,32 @@ def completed(keys: tuple[Key, ...], rows: Rows, evaluate: Evaluate | None) -> t
             found.append(key)
             continue
         base = rows.base_of(key.expression)
-        listed = values(base, rows.table, evaluate)
+        listed = values(base, rows.relation.declared, evaluate)
         if listed is None:
             return keys
-        found.append(replace(key, values=listed, complete=not _declared(base, rows.table)))
+        found.append(replace(key, values=listed, complete=not _listed(base, rows.relation.declared)))
     return tuple(found) if math.prod(len(key.values or ()) for key in found) <= GROUPS else keys
 
 
-def values(base: Expression, table: TableSchema, evaluate: Evaluate) -> tuple[Value, ...] | None:
+def values(base: Expression, declared: Declared, evaluate: Evaluate) -> tuple[Value, ...] | None:
     """All values that the expression can have, in order and NULL last; None where they do not follow."""
-    found = _Image(table=table, evaluate=evaluate).of(base)
+    found = _Image(declared=declared, evaluate=evaluate).of(base)
     if found is None or len(set(found)) > GROUPS:
         return None
     return tuple(sorted(set(found), key=lambda value: (value is None, 0 if value is None else value)))
 
 
-def _declared(base: Expression, table: TableSchema) -> bool:
+def _listed(base: Expression, declared: Declared) -> bool:
     """Whether declared keys take part, so that rows with others are left out."""
-    used = [table.column(part.name) for part in base.walk() if isinstance(part, Column)]
+    used = [declared(column) for column in base.columns()]
     return any(each is not None and each.keys is not None for each in used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Image:
-    """What expressions over the columns of one table can be."""
+    """What expressions over scanned columns can be."""
 
-    table: TableSchema
+    declared: Declared
     evaluate: Evaluate
 
     def of(self, node: Expression) -> Values | None:
@@ -71,7 +71,7 @@ class _Image:
         if isinstance(node, Literal):
             return [node.value]
         if isinstance(node, Column):
-            return column(self.table.column(node.name))
+            return column(self.declared(node))
         if not isinstance(node, Call) or (node.type == "decimal" and not grid.whole_steps(node)):
             return None
         if node.operator in _CHOICES:
@@ -97,34 +97,34 @@ class _Image:
 
     def _whole(self, node: Call) -> Values | None:
         """On all combinations of the columns below."""
-        names = sorted({part.name for part in node.walk() if isinstance(part, Column)})
-        return self._computed(node, {name: column(self.table.column(name)) for name in names})
+        columns = {part.slot: part for part in node.columns()}
+        return self._computed(node, {slot: column(self.declared(columns[slot])) for slot in sorted(columns)})
 
     def _parts(self, node: Call) -> Values | None:
         """On all combinations of what the arguments can be, as if they had nothing to do with one another."""
-        named: dict[str, Values | None] = {}
+        named: dict[Slot, Values | None] = {}
         arguments: list[Expression] = []
         for place, part in enumerate(node.arguments):
             if isinstance(part, Literal):
                 arguments.append(part)
                 continue
-            named[f"part{place}"] = self.of(part)
-            facts = {each: getattr(part, each) for each in ("type", "nullable", "low", "high", "step")}
-            arguments.append(Column(name=f"part{place}", **facts))
+            argument = Column(name=f"part{place}", **part.facts)
+            named[argument.slot] = self.of(part)
+            arguments.append(argument)
         return self._computed(replace(node, arguments=tuple(arguments)), named)
 
-    def _computed(self, node: Call, lists: Mapping[str, Values | None]) -> Values | None:
+    def _computed(self, node: Call, lists: Mapping[Slot, Values | None]) -> Values | None:
         known = [each for each in lists.values() if each is not None]
         if not lists or len(known) < len(lists) or math.prod(map(len, known)) > COMBINATIONS:
             return None
         rows = list(itertools.product(*known))
-        columns = {name: [row[i] for row in rows] for i, name in enumerate(lists)}
+        columns = {slot: [row[i] for row in rows] for i, slot in enumerate(lists)}
         return list(dict.fromkeys(self.evaluate([node], columns)[0]))
 
     def _calendar(self, node: Call) -> Values | None:
         """A date part, a period or the day of a timestamp with bounds, on one moment of each day or smaller unit."""
         inner = node.arguments[-1]
-        declared = self.table.column(inner.name) if isinstance(inner, Column) else None
+        declared = self.declared(inner) if isinstance(inner, Column) else None
         if declared is None or declared.type != "timestamp" or declared.span is None:
             return None
         unit = _unit(node)
@@ -134,7 +134,7 @@ class _Image:
         nothing: Values = [None] if declared.nullable else []
         if node.operator == "date_trunc" and unit is not None and unit < _DAY:
             return [_floor(moments[0], unit), *moments[1:], *nothing]
-        return self._computed(node, {inner.name: [*moments, *nothing]})
+        return self._computed(node, {inner.slot: [*moments, *nothing]})
 
     def _range(self, node: Call) -> Values | None:
         """All steps between two ends."""
@@ -149,15 +149,15 @@ class _Image:
 
     def _at(self, node: Expression) -> Sequence[Value] | None:
         """The node at the ends of the bounds of its only column, as the engine computes it."""
-        (name,) = {part.name for part in node.walk() if isinstance(part, Column)}
-        declared = self.table.column(name)
+        (changing,) = set(node.columns())
+        declared = self.declared(changing)
         if declared is None or declared.bounds is None:
             return None
         low, high = declared.bounds
         ends: tuple[Value, Value] = (low, high)
         if declared.type == "integer":
             ends = (math.ceil(low), math.floor(high))
-        return self.evaluate([node], {name: ends})[0]
+        return self.evaluate([node], {changing.slot: ends})[0]
 
     def _missing(self, node: Expression) -> bool:
         """Whether NULL is possible. A date part is NULL where its date is, and nowhere else."""

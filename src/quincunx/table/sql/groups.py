@@ -11,10 +11,10 @@ from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.aggregates import AGGREGATES, NODES, Aggregate
 from quincunx.table.expression import Expression, GroupKey, Measured
 from quincunx.table.plan import Key
+from quincunx.table.sql.names import Given, Rows
 from quincunx.table.sql.relation import CALLS, Reading
 from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import condition, translate
-from quincunx.table.sql.scope import Given, Rows
 
 
 @dataclass(slots=True)
@@ -62,8 +62,7 @@ class Groups:
         written = translate(node, self._columns, self.reading.text)
         for index, key in enumerate(self.keys):
             if key.expression == written:
-                facts = {each: getattr(written, each) for each in ("type", "nullable", "low", "high", "step")}
-                return GroupKey(index=index, **facts)
+                return GroupKey(index=index, **written.facts)
         return None
 
     def _resolves(self, node: exp.Expr, given: Given | None = None) -> bool:
@@ -130,8 +129,9 @@ class _Call:
     def test(self, node: exp.Expr) -> Expression:
         return self.reading.test(node, self.rows, where="an aggregate")
 
-    def base_of(self, expression: Expression) -> Expression:
-        return self.rows.base_of(expression)
+    def is_key(self, expression: Expression) -> bool:
+        owner = self.rows.relation.owner
+        return owner is not None and self.rows.base_of(expression) == owner.components[0].column
 
     def written(self, node: exp.Expr) -> str:
         return written(node)

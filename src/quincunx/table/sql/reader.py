@@ -12,15 +12,15 @@ from sqlglot.errors import SqlglotError
 
 from quincunx.errors import QueryError, RefusalError
 from quincunx.table.aggregates import AGGREGATES
-from quincunx.table.expression import Column, Expression
+from quincunx.table.expression import Expression
 from quincunx.table.plan import Key, Ordering, Output, Query
 from quincunx.table.schema import Schema
 from quincunx.table.sql import allow, constants, derived, keys, limits
 from quincunx.table.sql.groups import Groups
 from quincunx.table.sql.keys import Evaluate
+from quincunx.table.sql.names import Rows
 from quincunx.table.sql.place import Text
 from quincunx.table.sql.relation import CALLS, Reading
-from quincunx.table.sql.scope import Rows
 
 # An answer has these beside each published number.
 SUFFIXES: Final = ("_low", "_high", "_se")
@@ -134,9 +134,9 @@ def _keys(
     for node in nodes:
         name, written = _written(node, select, reading.text, rows)
         expression = reading.row(written, rows, where="GROUP BY")
-        if not any(isinstance(part, Column) for part in expression.walk()):
+        if not any(expression.columns()):
             raise reading.text.mistake(node, "a constant makes no groups", hint="Group by a column.")
-        values = keys.values(rows.base_of(expression), rows.table, evaluate)
+        values = keys.values(rows.base_of(expression), rows.relation.declared, evaluate)
         found.setdefault(expression, Key(name=name, expression=expression, values=values))
     grouping = tuple(found.values())
     if math.prod(len(key.values) for key in grouping if key.values is not None) > keys.GROUPS:

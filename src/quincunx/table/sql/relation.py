@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sqlglot import exp
 
 from quincunx.table.aggregates import AGGREGATES, NODES
 from quincunx.table.expression import Column, Expression
-from quincunx.table.plan import Filter, Project, Scan
-from quincunx.table.schema import ColumnSchema, Schema, TableSchema
+from quincunx.table.relations import DEPTH, LEVELS, WEIGHT, Filter, Project, Relation, Scan
+from quincunx.table.schema import Schema
+from quincunx.table.sql.names import Rows, suggestion
 from quincunx.table.sql.place import Text
 from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import Hook, condition, translate
-from quincunx.table.sql.scope import DEPTH, LEVELS, WEIGHT, Named, Rows, suggestion
 from quincunx.table.typing.facts import NULL
 
 # The names that WITH defines at a point of the question, in lower case.
@@ -45,9 +43,9 @@ class Reading:
 
     def measured(self, node: exp.Expr, expression: Expression, rows: Rows) -> Expression:
         """The expression, once its size is entered and found small enough."""
-        weight, depth = rows.amount(expression)
-        self.weight += weight
-        if self.weight > WEIGHT or depth > DEPTH:
+        found = rows.relation.size(expression)
+        self.weight += found.weight
+        if self.weight > WEIGHT or found.depth > DEPTH:
             hint = "Ask a smaller question, or several."
             raise self.text.refusal(node, "with its subqueries written out, the question is too large", hint=hint)
         if expression.type == NULL:
@@ -67,7 +65,7 @@ class Reading:
 
     def column(self, node: exp.Column, rows: Rows, where: str = "a key") -> Expression:
         """A column, or what SELECT calls by its name."""
-        return self._given(node, rows, where) or rows.resolve(node, self.text).column
+        return self._given(node, rows, where) or rows.resolve(node, self.text)
 
     def _given(self, node: exp.Column, rows: Rows, where: str) -> Expression | None:
         """What SELECT calls by this name, where no column has it. It may use what was named before it."""
@@ -92,7 +90,7 @@ class Reading:
         if where is None:
             return rows
         kept = self.test(where.this, rows, where="WHERE")
-        return self._deeper(where, replace(rows, relation=Filter(source=rows.relation, condition=kept)))
+        return replace(rows, relation=self._shallow(where, Filter(source=rows.relation, condition=kept)))
 
     def with_(self, select: exp.Select, tables: Tables) -> Tables:
         """The tables of WITH; each sees those before it."""
@@ -111,7 +109,7 @@ class Reading:
         """What stands in FROM: a table, a name of WITH, or a subquery."""
         alias = node.args.get("alias")
         if isinstance(node, exp.Subquery):
-            rows = replace(self.subquery(node.this, tables), name="")
+            rows = Rows.called("", self.subquery(node.this, tables).relation)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             rows = self.named(node.this, tables)
         else:
@@ -127,7 +125,7 @@ class Reading:
             raise self.text.refusal(name, "a question reads declared tables only, no files or functions", hint=hint)
         found = tables.get(name.name.lower())
         if found is not None:
-            return replace(found, name=name.name)
+            return Rows.called(name.name, found.relation)
         table = self.schema.table(name.name)
         if table is None:
             known = [each.name for each in self.schema.tables.values() if not each.public]
@@ -136,12 +134,12 @@ class Reading:
         if table.public:
             hint = "Read it directly; a question is about a private table."
             raise self.text.refusal(name, f"{table.name} is public, so that there is nothing to protect", hint=hint)
-        return scan(table)
+        return Rows.called(table.name, Scan(table=table, unit=self.schema.unit))
 
     def aliased(self, alias: exp.TableAlias, rows: Rows) -> Rows:
         """The rows under another name, their first columns perhaps under other names too."""
         names = [each.name for each in alias.args.get("columns") or ()]
-        rows = replace(rows, name=alias.name or rows.name)
+        rows = Rows.called(alias.name, rows.relation) if alias.name else rows
         if not names:
             return rows
         if len(names) > len(rows.columns):
@@ -150,7 +148,7 @@ class Reading:
             )
         old = [each.name for each in rows.columns]
         renamed = zip((*names, *old[len(names) :]), rows.columns, strict=True)
-        return self._project(alias, rows, ((name, each.column) for name, each in renamed))
+        return self._project(alias, rows, renamed)
 
     def subquery(self, select: exp.Expr, tables: Tables) -> Rows:
         """A SELECT that only chooses columns and rows."""
@@ -182,11 +180,11 @@ class Reading:
 
     def _chosen(self, node: exp.Expr, rows: Rows) -> list[tuple[str, Expression]]:
         if isinstance(node, exp.Star):
-            return [(each.name, each.column) for each in rows.columns]
+            return [(each.name, each) for each in rows.columns]
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-            if node.table.lower() != rows.name.lower():
+            if node.table.lower() not in [name.lower() for name, _ in rows.tables]:
                 raise self.text.mistake(node, "no table in FROM has this name", got=repr(node.table))
-            return [(each.name, each.column) for each in rows.columns]
+            return [(each.name, each) for each in rows.named(node.args["table"], self.text)]
         named = node.this if isinstance(node, exp.Alias) else node
         expression = self.row(named, rows, where="a subquery")
         if not isinstance(node, exp.Alias) and not isinstance(expression, Column):
@@ -196,39 +194,17 @@ class Reading:
     def _project(self, node: exp.Expr, rows: Rows, columns: Iterable[tuple[str, Expression]]) -> Rows:
         chosen = tuple(columns)
         seen: set[str] = set()
-        named: list[Named] = []
-        for name, expression in chosen:
+        for name, _ in chosen:
             if name.lower() in seen:
                 hint = "Give one of them another name with AS."
                 raise self.text.mistake(node, "two columns have the same name", got=repr(name), hint=hint)
             seen.add(name.lower())
-            weight, depth = rows.amount(expression)
-            facts = {each: getattr(expression, each) for each in ("type", "nullable", "low", "high", "step")}
-            column = Column(name=name, **facts)
-            named.append(Named(column=column, base=rows.base_of(expression), weight=weight, depth=depth))
-        relation = Project(source=rows.relation, columns=chosen)
-        return self._deeper(node, replace(rows, relation=relation, columns=tuple(named), given=()))
+        name = rows.tables[0][0] if len(rows.tables) == 1 else ""
+        return Rows.called(name, self._shallow(node, Project(source=rows.relation, chosen=chosen)))
 
-    def _deeper(self, node: exp.Expr, rows: Rows) -> Rows:
-        if rows.levels >= LEVELS:
+    def _shallow(self, node: exp.Expr, relation: Relation) -> Relation:
+        """The relation, if not too many follow one another."""
+        if relation.height > LEVELS:
             hint = "Ask a smaller question."
             raise self.text.refusal(node, f"at most {LEVELS} subqueries may follow one another", hint=hint)
-        return replace(rows, levels=rows.levels + 1)
-
-
-def scan(table: TableSchema) -> Rows:
-    """All rows of a private table."""
-    columns = tuple(_column(each) for each in table.columns)
-    named = tuple(Named(column=each, base=each) for each in columns)
-    return Rows(relation=Scan(table=table.name), table=table, name=table.name, columns=named)
-
-
-def _column(schema: ColumnSchema) -> Column:
-    """A column as it is read: NULL, or clipped to its bounds, whole numbers to the whole numbers between them."""
-    low, high = schema.bounds if schema.bounds is not None else (None, None)
-    step = schema.step
-    if schema.type == "integer":
-        low = None if low is None else Fraction(math.ceil(low))
-        high = None if high is None else Fraction(math.floor(high))
-        step = Fraction(1) if step is None else step
-    return Column(name=schema.name, type=schema.type, nullable=schema.nullable, low=low, high=high, step=step)
+        return relation

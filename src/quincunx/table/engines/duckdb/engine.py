@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,18 +14,20 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from quincunx.errors import RefusalError, UnavailableError
-from quincunx.table.engines.binding import bound
+from quincunx.table.engines.binding import bound, scanned
 from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.duckdb.stand_in import Stage
 from quincunx.table.engines.engine import Result, result
 from quincunx.table.engines.interruption import noticing
-from quincunx.table.engines.statement import Source, Statement, statement
+from quincunx.table.engines.rows import Sources
+from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.measure import Program
 from quincunx.table.schema import Schema
-from quincunx.table.storage import NAME
+from quincunx.table.storage import frame_name
 
 if TYPE_CHECKING:
+    from quincunx.table.origin import Origin
     from quincunx.table.source import Table
 
 
@@ -64,8 +67,7 @@ class DuckDB:
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
-        source, _ = self._bound(program)
-        return statement(program, source, DUCKDB).sql
+        return statement(program, self._sources(program), DUCKDB).sql
 
     def rehearse(self, program: Program) -> None:
         """Run the program on no rows and on made-up ones of the same columns; RefusalError if that fails.
@@ -74,15 +76,18 @@ class DuckDB:
         """
         if program in self._rehearsed:
             return
-        source, name = self._bound(program)
+        sources = {
+            number: replace(source, relation=exp.to_table(frame_name(number)))
+            for number, source in self._sources(program).items()
+        }
         passed = False
         with noticing() as pressed:
             try:
-                written = statement(program, replace(source, relation=exp.to_table(NAME)), DUCKDB)
-                fields = self._tables[name].origin.fields
-                for made in self._stage.relations(name, fields, source.names, self._schema):
+                written = statement(program, sources, DUCKDB)
+                for made in self._made_up(program, sources):
                     with self._stage.connection.cursor() as cursor:
-                        cursor.execute(f"CREATE TEMP VIEW {NAME} AS FROM {made}")
+                        for number, name in made.items():
+                            cursor.execute(f"CREATE TEMP VIEW {frame_name(number)} AS FROM {name}")
                         result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
@@ -102,19 +107,22 @@ class DuckDB:
 
         Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
         """
-        source, name = self._bound(program)
-        origin = self._tables[name].origin
-        tried = self._rehearsed.get(program) if source.relation == exp.to_table(NAME) else None
-        written = statement(program, source, DUCKDB) if tried is None else tried
+        sources = self._sources(program)
+        written = self._statement(program, sources)
         found: Result | None = None
         used = self._connection
         with noticing() as pressed:
             try:
                 cursor = used.cursor()
                 try:
-                    with origin.reading(cursor, source.names) as relation:
-                        if relation != source.relation:
-                            written = statement(program, replace(source, relation=relation), DUCKDB)
+                    with ExitStack() as reading:
+                        opened = {
+                            number: reading.enter_context(self._origin(program, number).reading(cursor, source.names))
+                            for number, source in sources.items()
+                        }
+                        if any(opened[number] != source.relation for number, source in sources.items()):
+                            read_now = {number: replace(sources[number], relation=opened[number]) for number in opened}
+                            written = statement(program, read_now, DUCKDB)
                         found = result(program, _fetched(cursor, written))
                 finally:
                     cursor.close()
@@ -138,11 +146,32 @@ class DuckDB:
             self._connection = self._connected()
             used.close()
 
-    def _bound(self, program: Program) -> tuple[Source, str]:
+    def _sources(self, program: Program) -> Sources:
         return bound(DUCKDB, program, self._tables, self._schema, self.kind)
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         return connect(self._paths, self._threads, folders=self._folders)
+
+    def _statement(self, program: Program, sources: Sources) -> Statement:
+        """The statement of a program; written once where it reads frames alone, as its rehearsal did."""
+        tried = self._rehearsed.get(program)
+        frames = all(source.relation == exp.to_table(frame_name(number)) for number, source in sources.items())
+        return statement(program, sources, DUCKDB) if tried is None or not frames else tried
+
+    def _made_up(self, program: Program, sources: Sources) -> Iterator[dict[int, str]]:
+        """The names of made-up tables for every scan: first empty ones, then some with rows."""
+        tables = program.query.rows.tables
+        made = {
+            number: self._stage.relations(
+                tables[number].name.lower(), self._origin(program, number).fields, source.names, self._schema
+            )
+            for number, source in sources.items()
+        }
+        for place in range(2):
+            yield {number: names[place] for number, names in made.items()}
+
+    def _origin(self, program: Program, number: int) -> Origin:
+        return scanned(program, number, self._tables)
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:
