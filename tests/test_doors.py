@@ -6,6 +6,7 @@ A door is a room's `__init__`: its `__all__` is what users see, and what it impo
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,3 +73,19 @@ def test_cycles_are_seen_where_they_hide() -> None:
     }
     trees = {name: ast.parse(text) for name, text in hidden.items()}
     assert cycles(edges(trees)) == [["quincunx.a", "quincunx.b", "quincunx.c"]]
+
+
+def test_doors_hold_what_users_see_and_what_other_rooms_take() -> None:
+    taken: dict[str, set[str]] = {}
+    for name, tree in TREES.items():
+        for node in imported(tree):
+            if _room(node.module or "") != _room(name):
+                taken.setdefault(_room(node.module or ""), set()).update(each.name for each in node.names)
+    for door in (name for name in TREES if name.count(".") == 1 and MODULES[name].name == "__init__.py"):
+        held = {each.asname or each.name for node in imported(TREES[door]) for each in node.names} - {"exports"}
+        shown = set(getattr(importlib.import_module(door), "__all__", held))
+        assert held - shown <= taken.get(door, set()), f"{door} holds what no other room takes"
+
+
+def _room(module: str) -> str:
+    return ".".join(module.split(".")[:2])

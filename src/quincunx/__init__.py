@@ -5,8 +5,9 @@ The names below are loaded on first use, so that `import quincunx` stays fast.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from quincunx.lazy import exports
 
 if TYPE_CHECKING:
     from quincunx import (
@@ -82,17 +83,4 @@ __all__ = [
     "unit",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    try:
-        module, attribute = _NAMES[name]
-    except KeyError:
-        raise AttributeError(f"module 'quincunx' has no attribute {name!r}") from None
-    loaded = import_module(module)
-    value = loaded if attribute is None else getattr(loaded, attribute)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = exports(__name__, _NAMES)

@@ -13,7 +13,7 @@ import worlds
 from quincunx.errors import MatrixError
 from quincunx.numbers import Ball, ball, float_above, float_below, precision
 from quincunx.spec import divergence, tradeoff
-from quincunx.spec.curve import curve
+from quincunx.spec.curve import curve_of
 from quincunx.spec.divergence import (
     FOREVER,
     INFINITE,
@@ -51,7 +51,7 @@ def hull_height(p: worlds.Law, q: worlds.Law, slope: Fraction) -> Fraction:
 
 def test_the_curve_has_the_support_function_of_all_events() -> None:
     for p, q in worlds.pairs("support", 150):
-        shape = curve(p, q, exact=True)
+        shape = curve_of(p, q, exact=True)
         corners = [(F(0), F(0)), *((x.level, x.power) for x in shape.attained), (F(1), F(1))]
         ratios = {a / b for a, b in zip(p, q, strict=True) if b}
         for slope in [*ratios, *(r + F(1, 7) for r in ratios), F(0), F(1, 3), F(50)]:
@@ -60,7 +60,7 @@ def test_the_curve_has_the_support_function_of_all_events() -> None:
 
 def test_the_curve_is_strictly_concave_at_its_vertices() -> None:
     for p, q in worlds.pairs("concave", 150):
-        shape = curve(p, q, exact=True)
+        shape = curve_of(p, q, exact=True)
         corners = [(F(0), F(0)), *((x.level, x.power) for x in shape.attained), (F(1), F(1))]
         for (a, b), (c, d), (e, f) in zip(corners, corners[1:], corners[2:], strict=False):
             assert (d - b) * (e - c) > (f - d) * (c - a)
@@ -69,7 +69,7 @@ def test_the_curve_is_strictly_concave_at_its_vertices() -> None:
 def test_points_carry_their_event_and_complements() -> None:
     for p, q in worlds.pairs("points", 100):
         for laws, exact in (((p, q), True), ((balls(p), balls(q)), False)):
-            shape = curve(*laws, exact)
+            shape = curve_of(*laws, exact)
             for point in shape.attained:
                 event = shape.event(point)
                 with precision(256):
@@ -88,7 +88,7 @@ def test_dominating_points_dominate_every_event() -> None:
     rng = random.Random("dominating")
     for p, q in worlds.pairs("dominating", 120):
         radius = rng.choice((1e-45, 1e-35))
-        shape = curve(balls(p, radius), balls(q, radius), exact=False)
+        shape = curve_of(balls(p, radius), balls(q, radius), exact=False)
         several += len(shape.dominating) != len(shape.attained)
         for slope in (F(1, 5), F(1), F(1) + F(1, 10**20), F(3, 2), F(7)):
             with precision(256):
@@ -105,7 +105,7 @@ def test_dominating_points_dominate_every_event() -> None:
 def test_a_cluster_of_equal_ratios_has_a_roof_just_above_it() -> None:
     p, q = (F(1, 4),) * 4, (F(1, 4),) * 4
     with precision(256):
-        shape = curve(balls(p), balls(q), exact=False)
+        shape = curve_of(balls(p), balls(q), exact=False)
     assert len(shape.dominating) == 2
     with precision(256):
         for point in shape.dominating:
@@ -121,7 +121,7 @@ def test_the_roof_covers_a_rare_output_hidden_in_a_cluster() -> None:
     with precision(256):
         p = (ball(top) + Ball(0, float(radius)), ball(1 - top) + Ball(0, float(radius)))
         q = (ball(rare) + Ball(0, float(radius)), ball(1 - rare) + Ball(0, float(radius)))
-        shape = curve(p, q, exact=False)
+        shape = curve_of(p, q, exact=False)
         assert len(shape.dominating) == 2
         for slope in (F(1) + F(1, 10**12), F(1) + F(2, 10**12)):
             truth = hull_height((top, 1 - top), (bottom, 1 - bottom), slope)
@@ -131,7 +131,7 @@ def test_the_roof_covers_a_rare_output_hidden_in_a_cluster() -> None:
 
 
 def test_impossible_outputs_come_first_and_absent_ones_not_at_all() -> None:
-    shape = curve((F(1, 2), F(0), F(1, 2), F(0)), (F(0), F(0), F(1, 2), F(1, 2)), exact=True)
+    shape = curve_of((F(1, 2), F(0), F(1, 2), F(0)), (F(0), F(0), F(1, 2), F(1, 2)), exact=True)
     assert shape.order == (0, 2, 3)
     assert [(x.level, x.power) for x in shape.attained] == [(0, F(1, 2)), (F(1, 2), 1)]
 

@@ -14,7 +14,7 @@ from quincunx.errors import ParameterError, SpecificationError
 from quincunx.numbers import Ball, Log, ball, float_above, precision
 from quincunx.spec import intensity
 from quincunx.spec.intensity import PerUniverse
-from quincunx.spec.order import at_most, largest, rounded_up, scaled
+from quincunx.spec.order import at_most, largest, multiple, rounded_up
 
 
 class TestReading:
@@ -148,12 +148,12 @@ class TestOrder:
         assert largest([Fraction(1), Log(3), Fraction("1.0987")]) == Fraction("1.0987")
 
     def test_scaled(self):
-        assert scaled(Fraction(1, 2), Fraction(3)) == Fraction(3, 2)
-        assert scaled(Log(3), Fraction(2)) == Log(9)
-        half = scaled(Log(3), Fraction(1, 2))
+        assert multiple(Fraction(1, 2), Fraction(3)) == Fraction(3, 2)
+        assert multiple(Log(3), Fraction(2)) == Log(9)
+        half = multiple(Log(3), Fraction(1, 2))
         assert half.contains(0) is False
         assert abs(float(half.mid()) - math.log(3) / 2) < 1e-15
-        assert isinstance(scaled(Log(3), Fraction(10**6)), Ball)
+        assert isinstance(multiple(Log(3), Fraction(10**6)), Ball)
 
     def test_rounded_up_is_never_below(self):
         assert rounded_up(Log(3)) == Log(3)

@@ -18,7 +18,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Bar, Chart, Line, bars, lines
 from quincunx.mechanisms import DiscreteLaplace
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 
 __all__ = ["homogeneity", "intersection", "mondrian"]
 

@@ -20,7 +20,7 @@ from quincunx.attack.summaries import Found, Summary, reconstruct_people
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.mechanisms import DiscreteGaussian
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 
 # The story itself is told by `quincunx.attack.run`.
 __all__ = ["Found", "Reconstruction", "Summary", "fit_block", "reconstruct_block", "reconstruct_people"]

@@ -14,7 +14,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.words import CHAPTER, dollars, percent
 from quincunx.chart import Box, Chart, boxes
 from quincunx.mechanisms import DiscreteLaplace
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 
 _DRAWS: Final = 1_000
 _LEAST: Final = 5

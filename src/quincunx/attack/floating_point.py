@@ -20,7 +20,7 @@ from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.errors import DataError, ParameterError
 from quincunx.mechanisms import DiscreteLaplace, Laplace
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 
 __all__ = ["reachable", "textbook_laplace"]
 

@@ -16,7 +16,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.town import TODAY, Town, name_of, town
 from quincunx.attack.words import CHAPTER, percent
 from quincunx.chart import Bar, Chart, bars
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 
 _EPSILONS: Final = (Fraction(1, 10), Fraction(1), Fraction(10))
 _FULL: Final = "sex, zip code, birth date"

@@ -20,8 +20,7 @@ from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.loss import Loss
 from quincunx.mechanisms import DiscreteLaplace, Gaussian
-from quincunx.numbers import float_above
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount, float_above
 
 __all__ = ["Trials", "story", "trials"]
 

@@ -26,7 +26,7 @@ from quincunx.attack.story import Story
 from quincunx.attack.words import percent
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.errors import BudgetError
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 from quincunx.spec import standard, unit
 
 if TYPE_CHECKING:

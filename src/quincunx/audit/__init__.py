@@ -5,8 +5,9 @@ The names below are loaded on first use: the pytest plugin in this room must not
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from quincunx.lazy import exports
 
 if TYPE_CHECKING:
     from quincunx.audit import adapters, self_audit, spaces
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from quincunx.audit.blackbox.sampler import Sampler
     from quincunx.audit.gap import Gap
     from quincunx.audit.statistic import Counterexample, Kind, StatisticReplay, replay_statistic
-    from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation, replay
+    from quincunx.audit.tables import Cell, Pair, Piece, Replay, Violation
     from quincunx.audit.tables.hostile import Hostility, hostile
+    from quincunx.audit.tables.replay import replay
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
@@ -38,7 +40,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "adapters": ("quincunx.audit.adapters", None),
     "challenge": ("quincunx.audit.blackbox.challenge", "challenge"),
     "hostile": ("quincunx.audit.tables.hostile", "hostile"),
-    "replay": ("quincunx.audit.tables", "replay"),
+    "replay": ("quincunx.audit.tables.replay", "replay"),
     "replay_statistic": ("quincunx.audit.statistic", "replay_statistic"),
     "run": ("quincunx.audit.blackbox.challenge", "run"),
     "self_audit": ("quincunx.audit.self_audit", None),
@@ -70,17 +72,4 @@ __all__ = [
     "spaces",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    try:
-        module, attribute = _NAMES[name]
-    except KeyError:
-        raise AttributeError(f"module 'quincunx.audit' has no attribute {name!r}") from None
-    loaded = import_module(module)
-    value = loaded if attribute is None else getattr(loaded, attribute)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = exports(__name__, _NAMES)

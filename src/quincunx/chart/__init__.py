@@ -6,10 +6,16 @@ the axes carry units, and everything can be read at 800 pixels and in grey.
 
 from quincunx.chart.bars import Bar, bars
 from quincunx.chart.boxes import Box, boxes
+from quincunx.chart.diagram import HEIGHT as DIAGRAM_HEIGHT
+from quincunx.chart.diagram import WIDTH as DIAGRAM_WIDTH
+from quincunx.chart.diagram import Arrow, Band, Node, diagram
 from quincunx.chart.frame import Axis, Chart
 from quincunx.chart.grid import grid
 from quincunx.chart.heat import heat
 from quincunx.chart.lines import Line, lines
 from quincunx.chart.mosaic import Panel, mosaic
+from quincunx.chart.scale import Scale, Tick
+from quincunx.chart.text import group, shortened, tag, unbroken
+from quincunx.chart.text import number as number_text
 
 __all__ = ["Axis", "Bar", "Box", "Chart", "Line", "Panel", "bars", "boxes", "grid", "heat", "lines", "mosaic"]

@@ -12,7 +12,7 @@ from rich.table import Table
 from quincunx.cli.expression import SAMPLINGS, ExpressionError, Reading, read, terms
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import ParameterError
-from quincunx.numbers.text import above, below
+from quincunx.numbers import above, below
 
 if TYPE_CHECKING:
     from quincunx.loss import Loss

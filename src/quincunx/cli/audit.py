@@ -16,10 +16,10 @@ from quincunx.cli.audit_self import audit_self
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.cli.progress import working
 from quincunx.errors import InputError, ParameterError, VerificationError, cause, kind_of
-from quincunx.numbers.text import above, below
+from quincunx.numbers import above, below
 
 if TYPE_CHECKING:
-    from quincunx.audit.blackbox.finding import Finding, Report
+    from quincunx.audit import Finding, Report
 
 app = typer.Typer(help="Hold a mechanism to its claim.", no_args_is_help=True)
 
@@ -45,14 +45,12 @@ def run(
 
     "Not refuted" is no proof: other inputs, other events or more samples may still refute the claim.
     """
-    from quincunx.audit.blackbox import challenge as blackbox
-    from quincunx.audit.blackbox.claim import Claim
-    from quincunx.audit.blackbox.sampler import Sampler
+    from quincunx.audit import Claim, Sampler, run
 
     stated, pairs = Claim.parse(claim), _pairs(neighbours)
     sampler = Sampler(function=_imported(target), vectorised=many, name=target)
     with working(f"drawing 2 × {samples} outputs for each of {len(pairs)} pairs", quiet=as_json):
-        report = blackbox.run(sampler, pairs, stated, samples=samples, confidence=confidence)
+        report = run(sampler, pairs, stated, samples=samples, confidence=confidence)
     if as_json:
         print_json(report.to_json())
     else:

@@ -16,10 +16,10 @@ from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, made, print_json, reports_errors
 from quincunx.cli.progress import working
 from quincunx.errors import ParameterError, QuincunxError, VerificationError, cause
-from quincunx.numbers.text import below
+from quincunx.numbers import below
 
 if TYPE_CHECKING:
-    from quincunx.audit.self_audit import Outcome, Replayed, SelfReport
+    from quincunx.audit import self_audit
 
 _SCALES = ((10**6, "M"), (10**3, "k"))
 
@@ -68,7 +68,7 @@ def audit_self(
         raise typer.Exit(VerificationError.exit_code)
 
 
-def _show(report: SelfReport, out: Console) -> None:
+def _show(report: self_audit.SelfReport, out: Console) -> None:
     for room in dict.fromkeys(outcome.room for outcome in report.claims):
         _heading(out, room[:1].upper() + room[1:])
         out.print(_claims(outcome for outcome in report.claims if outcome.room == room))
@@ -97,7 +97,7 @@ def _heading(out: Console, text: str) -> None:
     out.print(text, markup=False, style="bold")
 
 
-def _claims(outcomes: Iterable[Outcome]) -> Table:
+def _claims(outcomes: Iterable[self_audit.Outcome]) -> Table:
     table = _table("mechanism", "claim", "bound", "of claim", "draws", "verdict")
     for each in outcomes:
         share = "∞" if each.tightness == float("inf") else f"{int(1000 * each.tightness) / 10:.1f} %"
@@ -106,7 +106,7 @@ def _claims(outcomes: Iterable[Outcome]) -> Table:
     return table
 
 
-def _replays(replays: Iterable[Replayed]) -> Table:
+def _replays(replays: Iterable[self_audit.Replayed]) -> Table:
     table = _table("replay", "cases", "of declared", "verdict")
     for each in replays:
         table.add_row(each.name, f"{each.cases:,}", f"{each.largest:.4g}", each.verdict)
@@ -128,11 +128,11 @@ def _short(count: int) -> str:
     return f"{count / scale:.4g}{letter}"
 
 
-def _written(report: SelfReport, folder: Path) -> list[Path]:
-    from quincunx.audit.self_audit import page
+def _written(report: self_audit.SelfReport, folder: Path) -> list[Path]:
+    from quincunx.audit import self_audit
 
     texts = {
-        "audit.html": page(report),
+        "audit.html": self_audit.page(report),
         "audit.json": json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n",
     }
     try:

@@ -11,7 +11,7 @@ import typer
 from quincunx.cli.family import Family, called, counted, families, family_class, parameters, taken
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.errors import ParameterError
-from quincunx.numbers.text import above
+from quincunx.numbers import above
 
 _GOALS: Final = ("epsilon", "delta", "rho", "mu", "alpha")
 
@@ -101,7 +101,8 @@ def calibrate(
 
 def _guarantee(mechanism: Any, asked: Mapping[str, str]) -> tuple[dict[str, float], bool]:
     """What is certainly reached in the parameter that was asked for, and whether it is exactly that."""
-    from quincunx.mechanisms.goal import goal, goal_outside
+    from quincunx.mechanisms import goal_of as goal
+    from quincunx.mechanisms import goal_outside
     from quincunx.numbers import float_above, positive, rational
 
     loss = mechanism.loss

@@ -9,7 +9,7 @@ import typer
 from quincunx.cli.output import AsJson, print_json, reports_errors
 
 if TYPE_CHECKING:
-    from quincunx.taxonomy.catalogue import Name, Row
+    from quincunx.taxonomy import Name, Row
 
 WORDS = {"post_processing": "post-processing", "convexity": "convexity", "composition": "composition"}
 Which = Annotated[str, typer.Argument(help="A definition: ADP, zCDP, pure, … Any name that `list` or `search` shows.")]
@@ -28,8 +28,7 @@ def list_(
 ) -> None:
     """The 89 definitions, by the dimension that each changes first."""
     from quincunx.errors import SpecificationError
-    from quincunx.taxonomy.catalogue import definitions
-    from quincunx.taxonomy.check import QUESTIONS
+    from quincunx.taxonomy import QUESTIONS, definitions
 
     letter = (dimension or "").upper()
     if dimension is not None and (len(letter) != 1 or letter not in QUESTIONS):
@@ -51,11 +50,11 @@ def list_(
 @reports_errors
 def show(name: Which, as_json: AsJson = False) -> None:
     """All that is known of one definition: sentence, statement, parameters, axioms, relations, sources."""
-    from quincunx.taxonomy.catalogue import get
+    from quincunx.taxonomy import get
 
     row = get(name)
     if as_json:
-        from quincunx.taxonomy.relations import edges
+        from quincunx.taxonomy import edges
 
         known = [edge.to_json() for edge in edges() if row.short in (edge.source, edge.target)]
         print_json({**row.to_json(), "papers": _papers(row), "called_alike": _alike(row), "implications": known})
@@ -70,8 +69,8 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Definitions and further names of the survey in which some words occur."""
-    from quincunx.taxonomy.catalogue import Row
-    from quincunx.taxonomy.catalogue import search as found
+    from quincunx.taxonomy import Row
+    from quincunx.taxonomy import search as found
 
     results = found(words)
     if as_json:
@@ -93,13 +92,13 @@ def _leads(name: Name) -> str:
 
 
 def _papers(row: Row) -> dict[str, str]:
-    from quincunx.taxonomy.catalogue import papers
+    from quincunx.taxonomy import papers
 
     return {key: papers()[key] for key in dict.fromkeys((*row.references, row.follows)) if key}
 
 
 def _alike(row: Row) -> list[str]:
-    from quincunx.taxonomy.catalogue import homonyms, names
+    from quincunx.taxonomy import homonyms, names
 
     found = [
         f"{each.name}: {', '.join(each.members)} ({each.what})" for each in homonyms() if row.short in each.members
@@ -109,7 +108,7 @@ def _alike(row: Row) -> list[str]:
 
 
 def _conversions(row: Row) -> list[str]:
-    from quincunx.taxonomy.relations import edges
+    from quincunx.taxonomy import edges
 
     lines = []
     for title, out in (("Implies", True), ("Follows from", False)):

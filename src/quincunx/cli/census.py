@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from quincunx.chart import Chart
-    from quincunx.invariant.swapping.epsilon import SwapEpsilon
+    from quincunx.invariant import SwapEpsilon
 
 _TICKS: Final = ("0.01", "0.1", "0.5", "0.9", "0.99", "0.999", "0.9999", "0.99999")
 _CAUTION: Final = (
@@ -128,7 +128,7 @@ def _what_if_picture() -> Chart:
 
 def _show(out: Console) -> None:
     from quincunx.invariant import census as content
-    from quincunx.invariant.swapping.rate import swap_rate
+    from quincunx.invariant import swap_rate
 
     for system in content.systems():
         out.rule(f"[bold]{system.name}", align="left")

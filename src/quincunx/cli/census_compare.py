@@ -15,7 +15,7 @@ from quincunx.errors import ParameterError
 
 if TYPE_CHECKING:
     from quincunx.chart import Chart
-    from quincunx.invariant.comparison import Comparison, Method
+    from quincunx.invariant import Comparison, Method
 
 _CAUTION = (
     "The two are not on one scale: swapping keeps the counts of its strata by place and by the other column, TopDown "
@@ -42,8 +42,8 @@ def compare(
     The demonstration of the slides on swapping, with TopDown beside it. The errors compare with the truth, so they are
     for the curator's eyes, or for data that do not exist.
     """
-    from quincunx.invariant.comparison import compare as compared
-    from quincunx.invariant.comparison import write_dwellings
+    from quincunx.invariant import compare_methods as compared
+    from quincunx.invariant import write_dwellings
 
     if not _listed(rates) or not _listed(rhos):
         hint = "Write --rates 1/10 --rhos 1, or leave both out."
@@ -76,8 +76,7 @@ def compare(
 
 def pictures(found: Comparison, place: str, rest: str) -> dict[str, Chart]:
     """The two-way table before and after, and the errors of every setting."""
-    from quincunx.chart import Box, boxes, heat
-    from quincunx.chart.text import unbroken
+    from quincunx.chart import Box, boxes, heat, unbroken
 
     swapped = [method for method in found.methods if method.name == "swapping"][-1]
     released = [method for method in found.methods if method.name == "TopDown"][-1]
@@ -112,7 +111,7 @@ def pictures(found: Comparison, place: str, rest: str) -> dict[str, Chart]:
 
 
 def _label(method: Method) -> str:
-    from quincunx.chart.text import unbroken
+    from quincunx.chart import unbroken
 
     return f"swap {unbroken(method.setting)}" if method.name == "swapping" else method.setting
 

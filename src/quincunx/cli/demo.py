@@ -120,7 +120,7 @@ def _as_json(found: _Shown) -> dict[str, Any]:
 
 
 def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> None:
-    from quincunx.numbers.text import stated
+    from quincunx.numbers import stated
 
     answers, symbol = found.answers, found.again.symbol
     _head(out, "A hospital's visits: 12,000 people who do not exist")
@@ -174,7 +174,7 @@ def _show(out: Console, session: Session, found: _Shown, keep: Path | None) -> N
 
 
 def _planned(name: str, explained: Any) -> tuple[str, str, str]:
-    from quincunx.numbers.text import stated
+    from quincunx.numbers import stated
 
     errors = ", ".join(f"{each.name} ± {_above(each.half_width):,}" for each in explained.errors if not each.assumed)
     return name, stated(explained.cost.symbol, explained.cost.charged, explained.cost.charged_delta), errors
@@ -212,7 +212,7 @@ def _bars(out: Console, answer: Answer, keys: Sequence[str], name: str, unit: in
 
 
 def _head(out: Console, title: str, answer: Answer | None = None, symbol: str = "") -> None:
-    from quincunx.numbers.text import stated
+    from quincunx.numbers import stated
 
     out.print()
     spent = "" if answer is None else f" ({stated(symbol, answer.spent, answer.delta)})"

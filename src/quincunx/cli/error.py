@@ -8,7 +8,7 @@ import typer
 
 from quincunx.cli.family import Family, called, counted, families, family_class, parameters, taken
 from quincunx.cli.output import AsJson, print_json, reports_errors
-from quincunx.numbers.text import above, percent
+from quincunx.numbers import above, percent
 
 
 @reports_errors

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from quincunx.errors import ParameterError
-from quincunx.numbers.text import exact_text
+from quincunx.numbers import exact_text
 
 if TYPE_CHECKING:
     from quincunx.mechanisms import Mechanism
@@ -54,7 +54,7 @@ def family_class(family: str, known: Mapping[str, type[Mechanism]]) -> Any:
 
 def taken(kind: type[Mechanism], function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """What a function of this class takes by name; what it passes on is the constructor's, or a guarantee's."""
-    from quincunx.mechanisms.goal import goal
+    from quincunx.mechanisms import goal_of as goal
 
     found = dict(inspect.signature(function).parameters)
     rest = next((name for name, each in found.items() if each.kind is inspect.Parameter.VAR_KEYWORD), None)

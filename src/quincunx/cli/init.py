@@ -26,8 +26,7 @@ def init(
     With --from, write a plan for that file, or folder of Parquet files, instead: column names and types come from its
     metadata, those of a CSV file are proposed by the columns' names, and no row is read.
     """
-    from quincunx.sample import write_sample
-    from quincunx.sample.files import plan_for
+    from quincunx.sample import plan_for, write_sample
 
     files, asked = (write_sample(folder, people), None) if data is None else plan_for(folder, data)
     if as_json:

@@ -17,7 +17,7 @@ from rich.text import Text
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import cause
-from quincunx.numbers.text import stated
+from quincunx.numbers import stated
 
 if TYPE_CHECKING:
     from quincunx.ledger import Account, Balance, Budgets, Ledger, Record, Registration
@@ -278,7 +278,7 @@ def _what(record: Record, symbols: dict[str, str]) -> Text:
 
 
 def _total(body: dict[str, Any]) -> str:
-    from quincunx.spec.standard import KINDS
+    from quincunx.spec import STANDARDS as KINDS
 
     given = body["specification"]
     return f"{_stated(KINDS[given['standard']['kind']].symbol, given['intensity'])} in all"
@@ -289,8 +289,7 @@ def _spend(body: dict[str, Any], symbol: str) -> str:
 
 
 def _stated(symbol: str, recorded: str) -> str:
-    from quincunx.numbers.text import stated
-    from quincunx.spec.intensity import number
+    from quincunx.numbers import number, stated
 
     return stated(symbol, number(recorded))
 
@@ -322,7 +321,7 @@ def _lines(records: tuple[Record, ...]) -> list[object]:
 
 
 def _text(value: Fraction | None) -> str:
-    from quincunx.numbers.text import amount
+    from quincunx.numbers import amount
 
     return "no limit" if value is None else amount(value)
 

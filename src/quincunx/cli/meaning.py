@@ -144,8 +144,7 @@ def _expression(text: str, unit: UnitName | None) -> Loss:
 
 def _stated(option: str, value: str, delta: str | None, unit: UnitName | None) -> Specification:
     from quincunx.numbers import non_negative
-    from quincunx.spec import Specification, domain, scope, standard
-    from quincunx.spec.unit import AddRemove, Replace
+    from quincunx.spec import AddRemove, Replace, Specification, domain, scope, standard
 
     standards = {"--rho": standard.ZCDP, "--mu": standard.GaussianDP, "--epsilon": standard.Pure}
     kind = standards[option]() if delta is None else standard.Approximate(delta)

@@ -11,9 +11,7 @@ import typer
 from quincunx.cli.output import AsJson, made, print_json, reports_errors
 
 if TYPE_CHECKING:
-    from quincunx.taxonomy.compare import Comparison
-    from quincunx.taxonomy.relations import Conversion
-    from quincunx.taxonomy.relations.edge import Edge
+    from quincunx.taxonomy import Comparison, Conversion, Edge
 
 Source = Annotated[str, typer.Argument(help="The definition that holds: pure, zCDP, ADP, …")]
 Target = Annotated[str, typer.Argument(help="The definition that is asked for.")]
@@ -73,7 +71,7 @@ def convert(
     as_json: AsJson = False,
 ) -> None:
     """What a guarantee says in another language: the best way that is known, its parameters, conditions and sources."""
-    from quincunx.taxonomy.relations import convert as converted
+    from quincunx.taxonomy import convert as converted
 
     found = converted(
         source,
@@ -89,8 +87,7 @@ def convert(
 
 
 def _show(found: Conversion) -> None:
-    from quincunx.taxonomy.catalogue import papers
-    from quincunx.taxonomy.relations.edge import CONDITIONS
+    from quincunx.taxonomy import CONDITIONS, papers
 
     typer.echo(str(found))
     for condition in found.conditions:
@@ -109,7 +106,7 @@ def _show(found: Conversion) -> None:
 @reports_errors
 def path(source: Source, target: Target, as_json: AsJson = False) -> None:
     """Whether one definition implies another at some parameters: the shortest way, or what refutes it."""
-    from quincunx.taxonomy.relations import implies
+    from quincunx.taxonomy import implies
 
     found = implies(source, target)
     if as_json:
@@ -127,7 +124,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Two definitions side by side, what follows from what, and a world that one accepts and the other refuses."""
-    from quincunx.taxonomy.compare import compare as compared
+    from quincunx.taxonomy import compare as compared
 
     found = compared(one, other)
     if as_json:
@@ -163,7 +160,7 @@ def graph(
     as_json: AsJson = False,
 ) -> None:
     """Draw the order of the definitions: all 89, those of a dimension, or around one."""
-    from quincunx.taxonomy.picture import graph as drawn
+    from quincunx.taxonomy import graph as drawn
 
     picture = drawn(around, dimension)
     written = picture.write(out)
@@ -182,7 +179,7 @@ def choose(
     as_json: AsJson = False,
 ) -> None:
     """From a use case to definitions: four questions, answered by options or, on a terminal, one by one."""
-    from quincunx.taxonomy.choose import choose as chosen
+    from quincunx.taxonomy import choose as chosen
 
     answers = {"sensitive": sensitive, "attacker": attacker, "exact": exact, "often": often}
     if not any(answers.values()) and sys.stdin.isatty() and not as_json:
@@ -191,7 +188,7 @@ def choose(
     if as_json:
         print_json(found.to_json())
         return
-    from quincunx.taxonomy.catalogue import get
+    from quincunx.taxonomy import get
 
     typer.echo("Read first: " + ", ".join(f"{short} ({get(short).name})" for short in found.shorts))
     for name, option in found.chosen.items():
@@ -204,7 +201,7 @@ def choose(
 
 
 def _asked() -> dict[str, str | None]:
-    from quincunx.taxonomy.choose import questions
+    from quincunx.taxonomy import questions
 
     answers: dict[str, str | None] = {}
     for question in questions():
@@ -229,7 +226,7 @@ def pages(
     as_json: AsJson = False,
 ) -> None:
     """Write a page and a picture for each definition, and a map of the dimensions, as the documentation has them."""
-    from quincunx.taxonomy.pages import pages as written
+    from quincunx.taxonomy import written_pages as written
 
     folder = made(out)
     texts = written()

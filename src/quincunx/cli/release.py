@@ -41,7 +41,7 @@ def release(
         releases = {name: answer.to_dict() for name, answer in done.answers.items()}
         print_json({"folder": out, "head": done.head, "releases": releases})
         return
-    from quincunx.numbers.text import stated
+    from quincunx.numbers import stated
 
     for note in done.notes:
         typer.echo(note, err=True)

@@ -11,10 +11,10 @@ import typer
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.cli.progress import working
-from quincunx.numbers.text import above
+from quincunx.numbers import above
 
 if TYPE_CHECKING:
-    from quincunx.invariant.swapping.swap import Drawn
+    from quincunx.invariant import Drawn
 
 
 @reports_errors
@@ -39,8 +39,7 @@ def swap(
     The rows leave in random order, without the household key. The counts by the matched and the other columns, and by
     the matched and the swapped columns, stay exactly as they were.
     """
-    from quincunx.invariant.swapping.file import FileTable, check_target
-    from quincunx.invariant.swapping.swap import draw
+    from quincunx.invariant import FileTable, check_target, draw
 
     check_target(file, out)
     with working("reading the file", quiet=as_json) as stage, warnings.catch_warnings(record=True) as noticed:

@@ -12,7 +12,7 @@ from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.cli.progress import working
 
 if TYPE_CHECKING:
-    from quincunx.taxonomy.check import Finding
+    from quincunx.taxonomy import Finding
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The taxonomy of differential privacies, executable."
@@ -63,7 +63,7 @@ def check(
 
 
 def _show(found: list[Finding]) -> None:
-    from quincunx.taxonomy.check import QUESTIONS
+    from quincunx.taxonomy import QUESTIONS
 
     for letter, question in QUESTIONS.items():
         some = [f for f in found if f.entry.letters[:1] == letter and f.status == "answered"]

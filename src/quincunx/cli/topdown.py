@@ -11,10 +11,11 @@ import typer
 from quincunx.cli.output import AsJson, print_json, reports_errors
 from quincunx.cli.progress import working
 from quincunx.errors import ParameterError
-from quincunx.numbers.text import stated
+from quincunx.numbers import stated
 
 if TYPE_CHECKING:
-    from quincunx.invariant.topdown import Pair, PairRelease, Release, TopDown
+    from quincunx.invariant import TopDown
+    from quincunx.invariant.topdown import Pair, PairRelease, Release
 
 
 @reports_errors

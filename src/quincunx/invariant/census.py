@@ -18,8 +18,7 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, swap_epsilon
-from quincunx.numbers import Number
-from quincunx.numbers.text import amount
+from quincunx.numbers import Number, amount
 from quincunx.spec import Specification, domain, scope, standard, unit
 
 BLOCKS: Final = ("domain", "scope", "unit", "standard", "intensity")

@@ -23,9 +23,8 @@ from quincunx.invariant.swapping.swap import draw
 from quincunx.invariant.topdown import TopDown
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers
-from quincunx.numbers import Number, positive, positive_integer
-from quincunx.numbers.text import above, stated
-from quincunx.spec.unit import Replace
+from quincunx.numbers import Number, above, positive, positive_integer, stated
+from quincunx.spec import Replace
 
 RATES: Final = ("1/100", "5/100", "10/100", "30/100", "50/100")
 RHOS: Final = ("1/1000", "1/100", "1/10", "1", "2.56")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from quincunx.errors import BudgetError, RegistrationError
 from quincunx.ledger.registration import Registration
-from quincunx.numbers.text import amount, at_least, stated
+from quincunx.numbers import amount, at_least, stated
 from quincunx.spec import Specification
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import BudgetError, ParameterError
-from quincunx.numbers.text import amount, at_most, stated
+from quincunx.numbers import amount, at_most, stated
 
 # Python prints integers of up to 4,300 digits; a total must stay printable.
 _MAX_BITS: Final = 10_000

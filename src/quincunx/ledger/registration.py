@@ -21,12 +21,9 @@ from quincunx.errors import (
 from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
-from quincunx.loss.filter import Filter
-from quincunx.numbers import Number, non_negative, positive
-from quincunx.numbers.text import at_least, stated
-from quincunx.spec import Specification
-from quincunx.spec.intensity import number
-from quincunx.spec.standard import Additive
+from quincunx.loss import Filter
+from quincunx.numbers import Number, at_least, non_negative, number, positive, stated
+from quincunx.spec import Additive, Specification
 
 # {"plan": limit, "analysts": {name: limit}, "smallest_spend": amount}, each optional.
 Budgets: TypeAlias = Mapping[str, Number | Mapping[str, Number] | None]

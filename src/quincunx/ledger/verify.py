@@ -18,7 +18,7 @@ from quincunx.ledger.question import key_of
 from quincunx.ledger.record import GENESIS, KINDS, LATER, chained, read_head
 from quincunx.ledger.registration import Registration
 from quincunx.ledger.store import Transaction
-from quincunx.numbers.text import amount, stated
+from quincunx.numbers import amount, stated
 
 _SHOWN: Final = 20
 _ZERO: Final = Fraction(0)

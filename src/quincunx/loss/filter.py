@@ -18,10 +18,21 @@ from typing import Final, NoReturn
 from quincunx.errors import BudgetError, DataError, MisuseError, ParameterError, PrivacyError, kind_of
 from quincunx.loss.loss import Loss
 from quincunx.loss.spend import cost, rounded_up
-from quincunx.numbers import Ball, Exact, Log, Number, ball, delta_parameter, exact_fraction, precision
-from quincunx.numbers.text import amount, at_most, stated
-from quincunx.spec.intensity import number
-from quincunx.spec.standard import Additive, Pure, Standard, adds_up
+from quincunx.numbers import (
+    Ball,
+    Exact,
+    Log,
+    Number,
+    amount,
+    at_most,
+    ball,
+    delta_parameter,
+    exact_fraction,
+    number,
+    precision,
+    stated,
+)
+from quincunx.spec import Additive, Pure, Standard, adds_up
 
 _DECIMALS: Final = 10**12
 _KNOWN: Final = "Pure(), Approximate(delta), ZCDP(), GaussianDP() or Renyi(alpha)"

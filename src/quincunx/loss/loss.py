@@ -34,7 +34,7 @@ from quincunx.numbers import (
     probability,
     rational,
 )
-from quincunx.spec.standard import Additive
+from quincunx.spec import Additive
 
 _PRECISION = 256
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from quincunx.errors import PrivacyError
 from quincunx.loss.law import Composition, Real, renyi_of, total_of
 from quincunx.numbers import exact_fraction, precision
-from quincunx.spec.standard import Additive
+from quincunx.spec import Additive
 
 _DECIMALS: Final = 10**12
 

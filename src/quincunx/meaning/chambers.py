@@ -14,10 +14,9 @@ from typing import Any, Final
 
 from quincunx.errors import ParameterError, PrivacyError, kind_of
 from quincunx.meaning.joint import Joint
-from quincunx.numbers import Ball, Exact, Log, Number, ball, float_above, non_negative, precision
-from quincunx.numbers.text import amount
+from quincunx.numbers import Ball, Exact, Log, Number, amount, ball, float_above, non_negative, precision
+from quincunx.spec import Unit, of_people
 from quincunx.spec import intensity as intensities
-from quincunx.spec.unit import Unit, of_people
 
 _BITS: Final = 256
 # How many weights a search may add up before it is refused.

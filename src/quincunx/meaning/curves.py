@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from quincunx.errors import PrivacyError
-from quincunx.loss.convert import delta_from_pure, delta_from_zcdp
+from quincunx.loss import delta_from_pure, delta_from_zcdp
 from quincunx.numbers import Ball, Exact, ball
-from quincunx.spec.implication import gaussian_delta, kl_to_tv
-from quincunx.spec.standard import Standard
+from quincunx.spec import Standard, gaussian_delta, kl_to_tv
 
 Delta: TypeAlias = Callable[[Ball], Ball]
 

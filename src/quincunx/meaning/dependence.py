@@ -20,7 +20,7 @@ from quincunx.meaning.chambers import chamber, intensity
 from quincunx.meaning.joint import MOST, Joint, Label, Records
 from quincunx.meaning.judgement import Judgement, Moved
 from quincunx.numbers import Exact, Log, Number
-from quincunx.spec.order import at_most
+from quincunx.spec import at_most
 
 # For each dataset the probabilities of the outputs, in their order, in whole parts of one common denominator.
 _Rows: TypeAlias = Mapping[Records, tuple[int, ...]]

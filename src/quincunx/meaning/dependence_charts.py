@@ -13,9 +13,8 @@ from quincunx.errors import ParameterError
 from quincunx.meaning.chambers import Chamber
 from quincunx.meaning.joint import Joint
 from quincunx.meaning.respondents import Respondents
-from quincunx.numbers import Number, float_near, positive, positive_integer, probability
-from quincunx.numbers.text import amount
-from quincunx.spec.unit import Replace
+from quincunx.numbers import Number, amount, float_near, positive, positive_integer, probability
+from quincunx.spec import Replace
 
 _POINTS: Final = 40
 # 2^12 tuples for each point of a line are still quick; e^20 is far beyond what anyone would call private.

@@ -16,8 +16,7 @@ from quincunx.meaning.odds import Odds, ratios, times
 from quincunx.meaning.posterior import Posterior, chance, known, percent, posterior_bounds, sentence
 from quincunx.meaning.subject import guarantee_of
 from quincunx.meaning.testing import Attack, attack_on
-from quincunx.numbers import Number, positive_integer
-from quincunx.numbers.text import amount
+from quincunx.numbers import Number, amount, positive_integer
 from quincunx.spec import Specification
 
 if TYPE_CHECKING:

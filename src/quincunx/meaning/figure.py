@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from quincunx.chart import Chart, frame
-from quincunx.chart.scale import Scale, Tick
-from quincunx.chart.text import group, number, shortened, tag
+from quincunx.chart import Chart, Scale, Tick, frame, group, shortened, tag
+from quincunx.chart import number_text as number
 from quincunx.errors import DataError
 from quincunx.meaning.shapes import Adversarial, APosterioriNoiseless, Differential, PositiveMembership, Shape
 from quincunx.numbers import Log

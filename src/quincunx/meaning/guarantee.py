@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.meaning.curves import Delta
 from quincunx.numbers import Ball, Exact, Number, positive_integer
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 
 PRECISION: Final = 256
 ABOUT: Final = ("record", "presence")

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from quincunx.meaning.joint import Label
-from quincunx.numbers import Exact
-from quincunx.numbers.text import amount
+from quincunx.numbers import Exact, amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

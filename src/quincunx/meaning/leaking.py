@@ -9,15 +9,12 @@ from functools import lru_cache
 from typing import Final
 
 from quincunx.errors import PrivacyError
-from quincunx.loss import Loss
-from quincunx.loss.curve import Curve
-from quincunx.loss.law import as_ball
+from quincunx.loss import Curve, Loss, as_ball
 from quincunx.meaning.curves import Delta
 from quincunx.meaning.guarantee import PRECISION, Growth, Unit, undecided
 from quincunx.meaning.search import smallest
-from quincunx.numbers import Ball, Exact, ball, float_above, precision
-from quincunx.numbers.text import above, amount
-from quincunx.spec.implication import exponential
+from quincunx.numbers import Ball, Exact, above, amount, ball, float_above, precision
+from quincunx.spec import exponential
 
 # The δ at which a loss that is not pure is named.
 _USUAL: Final = Fraction(1, 10**6)

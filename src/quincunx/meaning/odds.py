@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import ParameterError
-from quincunx.loss import Loss
-from quincunx.loss.law import as_ball
+from quincunx.loss import Loss, as_ball
 from quincunx.meaning.guarantee import PRECISION, Guarantee, Unit, for_people
 from quincunx.meaning.posterior import moved, read_risk
 from quincunx.meaning.subject import guarantee_of

@@ -11,8 +11,7 @@ from quincunx.meaning.groups import Group
 from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
 from quincunx.meaning.posterior import Posterior, chance, moved, percent
 from quincunx.meaning.testing import Attack, drawn_misses
-from quincunx.numbers import ball, float_above, precision
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount, ball, float_above, precision
 
 # In per cent, closer where curves bend.
 _GRID: Final = (0.0, 0.5, *(float(i) for i in range(1, 100)), 99.5, 100.0)

@@ -14,6 +14,7 @@ from quincunx.meaning.subject import guarantee_of
 from quincunx.numbers import (
     Ball,
     Number,
+    amount,
     ball,
     exact_fraction,
     float_above,
@@ -22,9 +23,7 @@ from quincunx.numbers import (
     precision,
     probability,
 )
-from quincunx.numbers.text import amount
-from quincunx.spec import Specification
-from quincunx.spec.wording import listed
+from quincunx.spec import Specification, listed
 
 _LEAST: Final = Fraction(1, 10**12)
 

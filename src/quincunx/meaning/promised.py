@@ -7,16 +7,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from quincunx.errors import PrivacyError
-from quincunx.loss.law import as_ball
+from quincunx.loss import as_ball
 from quincunx.meaning.curves import Delta, delta_of
 from quincunx.meaning.guarantee import Growth, Unit, undecided
-from quincunx.numbers import Ball, Exact, ball
-from quincunx.numbers.text import amount
-from quincunx.spec import Specification
-from quincunx.spec.implication import exponential, scaled
-from quincunx.spec.order import rounded_up
-from quincunx.spec.standard import Approximate, Pure
-from quincunx.spec.unit import of_people
+from quincunx.numbers import Ball, Exact, amount, ball
+from quincunx.spec import Approximate, Pure, Specification, exponential, of_people, rounded_up, scaled
 
 # How many times smaller than `outside` the δ may be at which the other standards are converted.
 _SHARES: Final = (3, 4, 6, 10, 20, 50, 100, 1_000)

@@ -9,8 +9,7 @@ from typing import Any
 
 from quincunx.errors import ParameterError
 from quincunx.meaning.joint import Joint
-from quincunx.numbers import Log, Number, probability
-from quincunx.numbers.text import amount
+from quincunx.numbers import Log, Number, amount, probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

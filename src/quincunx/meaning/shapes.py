@@ -25,7 +25,7 @@ from quincunx.numbers import (
     precision,
     probability,
 )
-from quincunx.spec.implication import exponential
+from quincunx.spec import exponential
 
 _PRECISION = 256
 

@@ -9,8 +9,7 @@ from quincunx.loss import Loss
 from quincunx.meaning.guarantee import Guarantee, Unit
 from quincunx.meaning.leaking import Leaking
 from quincunx.meaning.promised import Promised
-from quincunx.spec import Specification
-from quincunx.spec.unit import AddRemove, Replace, of_people
+from quincunx.spec import AddRemove, Replace, Specification, of_people
 
 UNITS: Final[dict[str, Unit]] = {"add-remove": AddRemove(), "replace": Replace()}
 

@@ -1,13 +1,17 @@
 """Mechanisms, one file each with its proof note: how it samples, what it leaks, how wrong it is."""
 
 from quincunx.mechanisms import sensitivity
+from quincunx.mechanisms.additive import LIMIT, Additive, noise_of
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
 from quincunx.mechanisms.exchange import from_json, kinds
 from quincunx.mechanisms.exponential import Exponential
 from quincunx.mechanisms.gaussian import Gaussian
+from quincunx.mechanisms.goal import goal as goal_of
+from quincunx.mechanisms.goal import goal_outside
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.mechanisms.parameters import stated
 from quincunx.mechanisms.partition_selection import PartitionSelection
 from quincunx.mechanisms.permute_and_flip import PermuteAndFlip
 from quincunx.mechanisms.randomized_response import Estimate, RandomizedResponse

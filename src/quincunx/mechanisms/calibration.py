@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Final, Protocol, TypeVar
 
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
-from quincunx.loss import Loss
-from quincunx.loss.law import as_ball
+from quincunx.loss import Loss, as_ball
 from quincunx.mechanisms.goal import PRECISION, Goal
 from quincunx.numbers import Number, float_above, positive, precision
 

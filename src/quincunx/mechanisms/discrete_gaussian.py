@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from quincunx import noise
 from quincunx.errors import ParameterError
-from quincunx.loss import DiscreteGaussianLaw, Loss, StatedLaw
-from quincunx.loss.discrete_gaussian import gaussian_weights
+from quincunx.loss import DiscreteGaussianLaw, Loss, StatedLaw, gaussian_weights
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.scaled import Scaled
 from quincunx.mechanisms.squares import square_of
 from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
-from quincunx.numbers import Ball, Number, ball, float_near, normal_tail, positive, precision
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, Number, ball, float_near, near, normal_tail, positive, precision
 
 # Up to this σ² (in steps²) tails are exact sums; beyond, an upper bound within one step of them.
 _SUMMED: Final = 10**6

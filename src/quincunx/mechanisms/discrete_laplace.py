@@ -18,8 +18,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.mechanisms.scaled import Scaled
 from quincunx.mechanisms.trial import STRENGTHS, TOGETHER, Trial
-from quincunx.numbers import Ball, Number, ball, float_near, positive, precision
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, Number, ball, float_near, near, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

@@ -17,8 +17,7 @@ from quincunx.loss import GaussianLaw, Loss
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.squares import square_of
 from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
-from quincunx.numbers import Ball, Number, ball, float_near, normal_tail, positive, precision
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, Number, ball, float_near, near, normal_tail, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

@@ -11,10 +11,8 @@ from fractions import Fraction
 from typing import ClassVar, Final, TypedDict
 
 from quincunx.errors import ParameterError
-from quincunx.loss import Loss
-from quincunx.loss.law import Real, total_of
-from quincunx.numbers import Number, ball, delta_parameter, non_negative, precision, rational
-from quincunx.numbers.text import amount
+from quincunx.loss import Loss, Real, total_of
+from quincunx.numbers import Number, amount, ball, delta_parameter, non_negative, precision, rational
 
 PRECISION: Final = 256
 

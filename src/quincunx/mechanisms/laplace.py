@@ -15,8 +15,7 @@ from quincunx import noise
 from quincunx.loss import LaplaceLaw, Loss
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.trial import STRENGTHS, Trial
-from quincunx.numbers import Ball, Number, ball, float_near, positive, precision
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, Number, ball, float_near, near, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

@@ -21,9 +21,7 @@ from quincunx.mechanisms.goal import goal_outside
 from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, risk, stated
 from quincunx.mechanisms.trial import Trial
-from quincunx.noise.bits import source
-from quincunx.noise.chance import choose
-from quincunx.noise.lazy import certain_floor
+from quincunx.noise import certain_floor, choose, source
 from quincunx.numbers import (
     Ball,
     Number,
@@ -35,7 +33,7 @@ from quincunx.numbers import (
     precision,
     rational,
 )
-from quincunx.numbers.text import stated as stated_text
+from quincunx.numbers import stated as stated_text
 
 _PRECISION: Final = 512
 _HINT: Final = "Count the people behind each key; a person counts once."

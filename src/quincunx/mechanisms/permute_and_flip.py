@@ -16,8 +16,7 @@ from quincunx.loss import Loss
 from quincunx.mechanisms.parameters import stated
 from quincunx.mechanisms.selection import Selection
 from quincunx.mechanisms.trial import Trial
-from quincunx.numbers import Ball, ball
-from quincunx.numbers.text import near
+from quincunx.numbers import Ball, ball, near
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

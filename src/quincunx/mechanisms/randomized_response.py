@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from quincunx import noise
 from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.finite.mechanism import guard
+from quincunx.finite import guard
 from quincunx.loss import LatticeLaw, Loss, ResponseLaw
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import responding, responding_within
@@ -28,11 +28,11 @@ from quincunx.numbers import (
     float_above,
     float_below,
     float_near,
+    near,
     positive_integer,
     precision,
     probability,
 )
-from quincunx.numbers.text import near
 
 # Every option has an estimate of its own; beyond this a table of them is not what is wanted.
 _MOST_OPTIONS: Final = 2**20

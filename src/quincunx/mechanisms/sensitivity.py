@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from quincunx.errors import DataError, ParameterError, PrivacyError, kind_of
 from quincunx.mechanisms.additive import LIMIT
 from quincunx.numbers import Number, float_near, positive, positive_integer, rational
-from quincunx.spec import domain
-from quincunx.spec.unit import AddRemove, Replace, Unit, of_people
+from quincunx.spec import AddRemove, Replace, Unit, domain, of_people
 
 __all__ = ["Clip", "Count", "Histogram", "Linear", "Mean", "Statistic", "Sum", "Variance"]
 

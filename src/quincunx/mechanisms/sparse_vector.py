@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError, PrivacyError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.finite.mechanism import guard
+from quincunx.finite import guard
 from quincunx.loss import Loss
 from quincunx.mechanisms.additive import lattice_values
 from quincunx.mechanisms.calibration import calibrated, widest
@@ -25,10 +25,8 @@ from quincunx.mechanisms.goal import Guarantee, goal
 from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, flag, risk, stated, tuples
 from quincunx.mechanisms.trial import BY_ITSELF, SLOW, Trial, one_at_a_time
-from quincunx.noise.bits import source
-from quincunx.noise.laplace import discrete_laplace_staircase
-from quincunx.numbers import Ball, Number, ball, float_above, positive, positive_integer, precision, rational
-from quincunx.numbers.text import near
+from quincunx.noise import discrete_laplace_staircase, source
+from quincunx.numbers import Ball, Number, ball, float_above, near, positive, positive_integer, precision, rational
 
 _PRECISION: Final = 512
 # The finite model leaves out threshold noise of less than this probability, and adds it to every ball.

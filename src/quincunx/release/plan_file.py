@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from quincunx.errors import kind_of
-from quincunx.numbers import Exact, delta_parameter, non_negative, positive, probability
+from quincunx.numbers import Exact, delta_parameter, non_negative, number, positive, probability
 from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, read_toml
-from quincunx.spec.intensity import number
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.declaration import FIELDS

@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.loss import Loss
-from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, PartitionSelection, ThresholdSelection
-from quincunx.mechanisms.additive import Additive, noise_of
+from quincunx.mechanisms import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    PartitionSelection,
+    ThresholdSelection,
+    noise_of,
+)
 from quincunx.numbers import Number, positive
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.spec.standard import ZCDP, Approximate, Pure

@@ -17,8 +17,7 @@ import numpy as np
 
 from quincunx.errors import DataError, kind_of
 from quincunx.loss import Loss
-from quincunx.mechanisms import Mechanism, from_json
-from quincunx.mechanisms.additive import Additive, noise_of
+from quincunx.mechanisms import Additive, Mechanism, from_json, noise_of
 from quincunx.release.pricing import Noisy, Priced
 from quincunx.table.expression import Value
 

@@ -1,6 +1,6 @@
 """A generated sample: people who do not exist, with a plan to publish statistics about them."""
 
-from quincunx.sample.files import write_plan_for, write_sample
+from quincunx.sample.files import plan_for, write_plan_for, write_sample
 from quincunx.sample.world import World, world
 
 __all__ = ["World", "world", "write_plan_for", "write_sample"]

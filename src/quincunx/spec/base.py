@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, Final, Literal
 
 from quincunx.errors import ParameterError, kind_of
-from quincunx.numbers import Ball, Exact, Log, delta_parameter, positive_integer, precision
-from quincunx.numbers.text import amount
+from quincunx.numbers import Ball, Exact, Log, amount, delta_parameter, positive_integer, precision
 from quincunx.spec.divergence import Number, checked
 from quincunx.spec.implication import RULES, Intensity
 from quincunx.spec.measure import EQUAL, Found, Least, worse

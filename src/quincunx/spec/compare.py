@@ -18,7 +18,7 @@ from quincunx.spec.blocks import Blocks
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.intensity import PerUniverse
-from quincunx.spec.order import at_most, largest, rounded_up, scaled
+from quincunx.spec.order import at_most, largest, multiple, rounded_up
 from quincunx.spec.paths import Paths
 from quincunx.spec.scope import Everything
 from quincunx.spec.varying import Varying
@@ -104,7 +104,7 @@ def reached(standard: Standard, intensity: Exact, steps: Fraction) -> Bound | No
     if steps == 1:
         return standard, intensity
     if standard.linear_in_distance:
-        return standard, scaled(intensity, steps)
+        return standard, multiple(intensity, steps)
     return standard.group(intensity, int(steps)) if steps.denominator == 1 else None
 
 
@@ -192,7 +192,7 @@ def _by_pairs(ours: Blocks, other: Blocks) -> Implication:
                 ways = [name for name, inside in mine if first in inside and second in inside]
                 if not isinstance(distance, Fraction) or not ways:
                     return _no("some change that the other protects is not protected here in that direction")
-                stated = [scaled(ours.at(first, second, name), distance) for name in ways]
+                stated = [multiple(ours.at(first, second, name), distance) for name in ways]
                 if not any(at_most(value, wanted, times) for value in stated):
                     return _no(_too_weak(Fraction(1)))
     if empty:

@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 from quincunx.errors import PrivacyError, SpecificationError, kind_of
-from quincunx.numbers import Ball, Exact, Log, ball, precision
-from quincunx.numbers.text import stated
+from quincunx.numbers import Ball, Exact, Log, ball, precision, stated
 from quincunx.spec.blocks import Blocks
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.intensity import StatedIntensity

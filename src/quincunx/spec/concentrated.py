@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from quincunx.errors import ParameterError
-from quincunx.numbers import Ball, Exact, ball, float_above, non_negative, rational
+from quincunx.numbers import Ball, Exact, amount, ball, float_above, non_negative, rational
 from quincunx.numbers import Number as Typed
-from quincunx.numbers.text import amount
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import (
     FOREVER,

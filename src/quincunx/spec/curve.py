@@ -49,7 +49,7 @@ class Curve:
         return tuple(sorted(self.order[: point.size]))
 
 
-def curve(p: Sequence[Number], q: Sequence[Number], exact: bool) -> Curve:
+def curve_of(p: Sequence[Number], q: Sequence[Number], exact: bool) -> Curve:
     """The power curve of testing Q (null) against P, by the Neyman–Pearson lemma: outputs by falling P/Q."""
     if exact:
         return _exact_curve([as_rational(x) for x in p], [as_rational(x) for x in q])

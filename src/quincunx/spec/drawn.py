@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from quincunx.errors import SpecificationError, kind_of
-from quincunx.numbers import Exact, Number, number, probability
-from quincunx.numbers.text import amount
+from quincunx.numbers import Exact, Number, amount, number, probability
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 

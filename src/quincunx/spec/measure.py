@@ -12,7 +12,7 @@ from typing import Final
 
 from quincunx.numbers import Ball, Exact, ball, normal_quantile, precision
 from quincunx.spec import tradeoff
-from quincunx.spec.curve import Curve, Point, curve
+from quincunx.spec.curve import Curve, Point, curve_of
 from quincunx.spec.divergence import (
     FOREVER,
     INFINITE,
@@ -113,7 +113,7 @@ def _exactly(shape: Curve, key: Callable[[Point], Fraction | None], start: Fract
 
 def epsilon(p: Sequence[Number], q: Sequence[Number], exact: bool, delta: Fraction) -> Found:
     """The smallest ε ≥ 0 with P(S) ≤ e^ε Q(S) + δ for all S. Key: e^ε, the largest (P(S) − δ)/Q(S), at least 1."""
-    shape = curve(p, q, exact)
+    shape = curve_of(p, q, exact)
     if not exact:
         return _scan(shape, lambda point: _epsilon_at(point, ball(delta)))
 
@@ -143,7 +143,7 @@ def _epsilon_at(point: Point, delta: Ball) -> Bounds:
 
 def total_variation(p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
     """The largest P(S) − Q(S). It is its own key."""
-    shape = curve(p, q, exact)
+    shape = curve_of(p, q, exact)
     if not exact:
         return _scan(shape, _variation_at)
     found = _exactly(shape, lambda point: as_rational(point.power) - as_rational(point.level), Fraction(0))
@@ -161,7 +161,7 @@ def gaussian(p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
 
     The bound at level a is the power Φ(Φ⁻¹(a) + μ), concave in a, so the vertices decide.
     """
-    shape, found = curve(p, q, exact), Found.of(UNKNOWN, ())
+    shape, found = curve_of(p, q, exact), Found.of(UNKNOWN, ())
 
     def compute() -> Bounds:
         nonlocal found
@@ -202,7 +202,7 @@ def repeated(p: Sequence[Number], q: Sequence[Number], exact: bool, f: tradeoff.
         return (INFINITE if low is None else Ball(low)), (INFINITE if high is None else Ball(high))
 
     with precision(256):
-        found = _scan(curve(p, q, exact), value)
+        found = _scan(curve_of(p, q, exact), value)
     known = found.lower.is_finite() and found.lower == found.upper
     return Found.of((found.lower, found.upper), found.event, as_rational(found.lower) if known else None)
 

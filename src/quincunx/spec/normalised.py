@@ -13,8 +13,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import ClassVar, Final
 
-from quincunx.numbers import Ball, Exact, ball, non_negative, precision
-from quincunx.numbers.text import amount
+from quincunx.numbers import Ball, Exact, amount, ball, non_negative, precision
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import Bounds, Number, sharpened, zcdp
 from quincunx.spec.implication import scaled

@@ -71,7 +71,7 @@ def largest(values: list[Exact]) -> Exact:
     return best
 
 
-def scaled(value: Exact, times: Fraction) -> Exact | Ball:
+def multiple(value: Exact, times: Fraction) -> Exact | Ball:
     """times · value: exact where it is a rational or the logarithm of a rational, otherwise a ball."""
     if isinstance(value, Fraction):
         return value * times

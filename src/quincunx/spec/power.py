@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
-from quincunx.numbers import Ball, Exact, ball, float_near, positive_integer, precision, rational
-from quincunx.numbers.text import amount
+from quincunx.numbers import Ball, Exact, amount, ball, float_near, positive_integer, precision, rational
 from quincunx.spec.base import Standard
 from quincunx.spec.divergence import FOREVER, ZERO, Number, as_rational, enclosed, is_zero, larger, sharpened
 from quincunx.spec.measure import Found, likelier

@@ -13,9 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from quincunx.errors import ParameterError, SpecificationError, kind_of
-from quincunx.numbers import Ball, Exact, ball, precision, rational
+from quincunx.numbers import Ball, Exact, amount, ball, precision, rational
 from quincunx.numbers import Number as Typed
-from quincunx.numbers.text import amount
 from quincunx.spec import tradeoff
 from quincunx.spec.base import Factor, Standard, WithDelta
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
@@ -37,7 +36,7 @@ from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likeli
 from quincunx.spec.normalised import NormalisedRenyi
 from quincunx.spec.power import CapacityBounded, PowerDivergence
 from quincunx.spec.tails import Probabilistic, RangeBounded, Relaxed
-from quincunx.spec.wording import latex_number, rounded_up, times
+from quincunx.spec.wording import decimal_above, latex_number, times
 
 __all__ = [
     "KL",
@@ -120,7 +119,7 @@ class Approximate(Factor, WithDelta):
             grown = ball(self.delta) * steps
             if not grown < 1:
                 return None
-            delta = rounded_up(grown) if self.delta else Fraction(0)
+            delta = decimal_above(grown) if self.delta else Fraction(0)
         return (Approximate(delta), scaled(intensity, k)) if delta < 1 else None
 
     def words(self, intensity: Exact) -> str:

@@ -13,9 +13,8 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
-from quincunx.numbers import Ball, Exact, ball, delta_parameter
+from quincunx.numbers import Ball, Exact, amount, ball, delta_parameter
 from quincunx.numbers import Number as Typed
-from quincunx.numbers.text import amount
 from quincunx.spec.base import Factor, WithDelta
 from quincunx.spec.curve import whole
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
@@ -200,7 +199,7 @@ class Relaxed(_Loss, WithDelta):
             # Only maximal sets matter: giving up more never hurts.
             if any(mass + p[i] <= self.outside for i in worst if i not in dropped):
                 continue
-            factor, here = _factor(p, q, [i for i in order if i not in dropped], self.delta)
+            factor, here = factor_outside(p, q, [i for i in order if i not in dropped], self.delta)
             if factor is not None and (best is None or factor < best):
                 best, event = factor, here
                 if best == 1:
@@ -222,7 +221,7 @@ class Relaxed(_Loss, WithDelta):
         )
 
 
-def _factor(p: Sequence[Fraction], q: Sequence[Fraction], order: Sequence[int], delta: Fraction) -> Key:
+def factor_outside(p: Sequence[Fraction], q: Sequence[Fraction], order: Sequence[int], delta: Fraction) -> Key:
     """The largest (P(S) − δ)/Q(S) over prefixes S of the order, at least 1; None is infinite."""
     both, _ = whole((delta, *p, *q))
     tops, bottoms = both[1 : len(p) + 1], both[len(p) + 1 :]

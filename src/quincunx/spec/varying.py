@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Exact, number
-from quincunx.numbers.text import amount
+from quincunx.numbers import Exact, amount, number
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.order import at_most

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers import Ball, Exact, ball, float_above, float_below, precision
-from quincunx.numbers.text import amount, near
+from quincunx.numbers import Ball, Exact, amount, ball, float_above, float_below, near, precision
 from quincunx.spec import sieve
 from quincunx.spec.blocks import Blocks
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.drawn import Drawn
-from quincunx.spec.order import at_most, largest, scaled
+from quincunx.spec.order import at_most, largest, multiple
 from quincunx.spec.relation import Pair
 from quincunx.spec.varying import Varying
 
@@ -102,7 +101,7 @@ class _Pair:
 
     def __post_init__(self) -> None:
         least = self.least
-        value = None if least.exact is None else scaled(least.exact, 1 / self.distance)
+        value = None if least.exact is None else multiple(least.exact, 1 / self.distance)
         object.__setattr__(self, "exact", None if isinstance(value, Ball) else value)
         with precision(_BITS):
             distance = ball(self.distance)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from quincunx.numbers import Ball, Exact, Log, ball, precision
-from quincunx.numbers.text import above, amount
+from quincunx.numbers import Ball, Exact, Log, above, amount, ball, precision
 from quincunx.spec.divergence import as_rational
 
 _DIGITS: Final = 30
@@ -20,7 +19,7 @@ def times(epsilon: Exact) -> str:
     if isinstance(epsilon, Log) and not amount(epsilon.of).startswith("about"):
         return amount(epsilon.of)
     with precision(128):
-        factor = rounded_up(ball(epsilon).exp(), digits=4)
+        factor = decimal_above(ball(epsilon).exp(), digits=4)
     return f"e^({amount(epsilon)}) ≈ {above(factor, 4)}"
 
 
@@ -32,7 +31,7 @@ def latex_number(number: Exact) -> str:
     return rf"\ln {text}" if isinstance(number, Log) else text
 
 
-def rounded_up(value: Ball, digits: int = _DIGITS) -> Fraction:
+def decimal_above(value: Ball, digits: int = _DIGITS) -> Fraction:
     """A rational with `digits` significant decimals that is certainly not below a positive finite `value`."""
     top = as_rational(value.upper())
     # 2^b is 10^0.30103b: the leading decimal place up to one digit, then exactly.

@@ -16,14 +16,16 @@ from quincunx.taxonomy import (
     variation,
 )
 from quincunx.taxonomy.answer import Answer, Witness
-from quincunx.taxonomy.catalogue import Row, definitions, get
-from quincunx.taxonomy.choose import Recommendation, choose
+from quincunx.taxonomy.catalogue import Name, Row, definitions, get, homonyms, names, papers, search
+from quincunx.taxonomy.check import QUESTIONS, Finding
+from quincunx.taxonomy.choose import Recommendation, choose, questions
 from quincunx.taxonomy.compare import Comparison, compare
 from quincunx.taxonomy.definition import DIMENSIONS, Definition, Judged
 from quincunx.taxonomy.pages import example
+from quincunx.taxonomy.pages import pages as written_pages
 from quincunx.taxonomy.picture import graph
 from quincunx.taxonomy.registry import Entry, entries, named
-from quincunx.taxonomy.relations import Conversion, Edge, Implication, convert, edges, implies
+from quincunx.taxonomy.relations import CONDITIONS, Conversion, Edge, Implication, convert, edges, implies
 from quincunx.taxonomy.value import Value
 from quincunx.taxonomy.world import World
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from quincunx.errors import SpecificationError
-from quincunx.spec import Specification, domain, scope, unit
-from quincunx.spec.base import Standard
-from quincunx.spec.intensity import Drawn, PerPerson, PerRecord, StatedIntensity
+from quincunx.spec import Drawn, PerPerson, PerRecord, Specification, Standard, domain, scope, unit
+from quincunx.spec.intensity import StatedIntensity
 from quincunx.taxonomy import background as b
 from quincunx.taxonomy import formalism as f
 from quincunx.taxonomy import neighbourhood as n

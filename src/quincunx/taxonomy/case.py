@@ -10,10 +10,7 @@ from operator import mul
 from typing import TypeAlias
 
 from quincunx.numbers import Ball, precision
-from quincunx.spec import sieve
-from quincunx.spec.base import Standard
-from quincunx.spec.curve import whole
-from quincunx.spec.measure import Found
+from quincunx.spec import Found, Standard, sieve, whole
 from quincunx.taxonomy.answer import Witness
 from quincunx.taxonomy.value import Value, above, joined
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias, cast
 
 from quincunx.errors import SpecificationError
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Case, Law

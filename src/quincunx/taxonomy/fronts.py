@@ -9,8 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from quincunx.spec.curve import curve, whole
-from quincunx.spec.tails import by_ratio
+from quincunx.spec import by_ratio, curve_of, whole
 from quincunx.taxonomy.case import Case, floats
 
 # Far above the error of a float sum of probabilities, far below what matters.
@@ -67,7 +66,7 @@ def hull(cases: Sequence[Case]) -> list[tuple[Fraction, Fraction, int]]:
     """The vertices (level, power) of the least concave curve above all power curves, with a case that reaches each."""
     owner: dict[Point, int] = {(Fraction(0), Fraction(0)): 0, (Fraction(1), Fraction(1)): 0}
     for i in _likely(cases):
-        for point in curve(cases[i].p, cases[i].q, True).attained:
+        for point in curve_of(cases[i].p, cases[i].q, True).attained:
             owner.setdefault((Fraction(point.level), Fraction(point.power)), i)  # type: ignore[arg-type]
     return [(level, power, owner[level, power]) for level, power in _hull(list(owner))]
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from quincunx.chart.diagram import HEIGHT, WIDTH, Arrow, Band, Node, diagram
-from quincunx.chart.frame import Chart
+from quincunx.chart import DIAGRAM_HEIGHT as HEIGHT
+from quincunx.chart import DIAGRAM_WIDTH as WIDTH
+from quincunx.chart import Arrow, Band, Chart, Node, diagram
 from quincunx.errors import SpecificationError
 from quincunx.taxonomy import catalogue
 from quincunx.taxonomy.check import QUESTIONS

@@ -10,7 +10,7 @@ from typing import ClassVar, cast
 
 from quincunx.errors import SpecificationError, WorldError
 from quincunx.numbers import Ball, probability
-from quincunx.spec.measure import Found
+from quincunx.spec import Found
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Case, Law, measured, times

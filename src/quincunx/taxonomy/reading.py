@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quincunx.errors import InputError, WorldError, cause, kind_of
-from quincunx.finite.exchange import read_csv
+from quincunx.finite import read_csv
 from quincunx.numbers import rational
 from quincunx.taxonomy import places
 from quincunx.taxonomy.case import Law

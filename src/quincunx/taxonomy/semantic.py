@@ -10,7 +10,7 @@ from typing import ClassVar, Final, TypeAlias, cast
 import numpy as np
 
 from quincunx.numbers import Ball, ball, precision
-from quincunx.spec.standard import Pure
+from quincunx.spec import Pure
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Case, Law, worst
 from quincunx.taxonomy.formalism import Formalism

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from quincunx.errors import UnavailableError, VerificationError
-from quincunx.spec.curve import whole
+from quincunx.spec import whole
 
 # rows by label, each a law on outputs
 Simulator: TypeAlias = dict[str, list[Fraction]]

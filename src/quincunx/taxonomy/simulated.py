@@ -9,8 +9,8 @@ from operator import mul
 from typing import Final, TypeAlias
 
 from quincunx.errors import WorldError
-from quincunx.numbers.text import amount
-from quincunx.spec.curve import whole
+from quincunx.numbers import amount
+from quincunx.spec import whole
 from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Law, mixture
@@ -41,9 +41,9 @@ class Comparison:
 
 def factor_of(p: Sequence[Fraction], q: Sequence[Fraction], delta: Fraction) -> tuple[Fraction | None, tuple[int, ...]]:
     """The smallest e^ε with P(S) ≤ e^ε·Q(S) + δ for all S, and the event; None is infinite."""
-    from quincunx.spec.tails import _factor, by_ratio
+    from quincunx.spec import by_ratio, factor_outside
 
-    return _factor(p, q, by_ratio(p, q), delta)
+    return factor_outside(p, q, by_ratio(p, q), delta)
 
 
 def simulated(

@@ -9,7 +9,7 @@ from functools import cmp_to_key
 from typing import Final
 
 from quincunx.numbers import Ball, Exact, Log, ball, float_above, float_below, precision, text
-from quincunx.spec.order import at_most, scaled
+from quincunx.spec import at_most, multiple
 
 _BITS: Final = 256
 
@@ -45,7 +45,7 @@ class Value:
         if distance == 1:
             return self
         if self.exact is not None:
-            value = scaled(self.exact, 1 / distance)
+            value = multiple(self.exact, 1 / distance)
             if not isinstance(value, Ball):
                 return Value.of(value)
         with precision(_BITS):

@@ -21,11 +21,9 @@ from quincunx.audit.blackbox.outputs import Floats
 from quincunx.audit.blackbox.score import scores
 from quincunx.errors import ParameterError, kind_of
 from quincunx.loss import Loss
-from quincunx.numbers import Ball, Exact, Log, Number, ball, float_above, float_below, float_near, precision
-from quincunx.numbers.text import stated
-from quincunx.spec import Specification
+from quincunx.numbers import Ball, Exact, Log, Number, ball, float_above, float_below, float_near, precision, stated
+from quincunx.spec import KL, TV, ZCDP, Approximate, GaussianDP, Pure, Renyi, Specification, Standard
 from quincunx.spec import intensity as intensities
-from quincunx.spec.standard import KL, TV, ZCDP, Approximate, GaussianDP, Pure, Renyi, Standard
 
 _PRECISION: Final = 256
 _WHERE: Final = "claim"

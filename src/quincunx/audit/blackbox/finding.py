@@ -9,7 +9,7 @@ from fractions import Fraction
 from quincunx.audit.blackbox.claim import Claim, Weighed, least
 from quincunx.errors import VerificationError
 from quincunx.numbers import Number, ball, float_above, float_below, non_negative, precision
-from quincunx.spec.standard import Standard
+from quincunx.spec import Standard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

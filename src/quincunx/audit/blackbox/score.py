@@ -14,7 +14,7 @@ import numpy as np
 
 from quincunx.audit.blackbox.outputs import Floats
 from quincunx.numbers import float_near
-from quincunx.spec.standard import Standard
+from quincunx.spec import Standard
 
 # Orders of Rényi divergence that are tried for ρ.
 _ORDERS: Final = 1 + np.geomspace(1e-3, 500, 60)

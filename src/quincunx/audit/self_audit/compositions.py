@@ -15,7 +15,7 @@ from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, RandomizedResponse
 from quincunx.mechanisms.trial import Draw, in_bulk
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 
 ROOM: Final = "composition and sampling"
 

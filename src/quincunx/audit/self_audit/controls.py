@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.audit.self_audit.swaps import swapped
-from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
+from quincunx.invariant import Kind, SwapEpsilon, read_rate
 from quincunx.mechanisms import DiscreteLaplace, Gaussian, ThresholdSelection
 from quincunx.mechanisms.trial import Draw, in_bulk
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from quincunx.audit.self_audit.outcome import GOAL, Outcome, Replayed, SelfReport
 from quincunx.chart import Bar, Chart, bars
-from quincunx.chart.text import number
-from quincunx.numbers.text import above, below, near
+from quincunx.chart import number_text as number
+from quincunx.numbers import above, below, near
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1a1a1a; --faded: #555; --paper: #fff; --rule: #dcdcdc; --wash: #f4f4f4;

@@ -18,7 +18,7 @@ from quincunx.audit.self_audit.outcome import Replayed
 from quincunx.audit.statistic import StatisticReplay
 from quincunx.audit.tables import Replay, replay
 from quincunx.errors import VerificationError
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
 

@@ -20,9 +20,8 @@ from quincunx.audit.self_audit.outcome import Outcome, Replayed, SelfReport
 from quincunx.audit.self_audit.replaying import replays
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
-from quincunx.noise.testing import key_of, keyed
-from quincunx.numbers import Number, positive_integer
-from quincunx.numbers.text import near
+from quincunx.noise import key_of, keyed
+from quincunx.numbers import Number, near, positive_integer
 
 # The probability, at most, that any true claim of the catalogue is refuted.
 RISK: Final = Fraction(1, 10**6)

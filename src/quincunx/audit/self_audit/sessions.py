@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
-from quincunx.mechanisms.parameters import stated
+from quincunx.mechanisms import stated
 from quincunx.mechanisms.trial import Draw
 from quincunx.release.pricing import Budgeted
 from quincunx.release.session import Session
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.spec.unit import AddRemove
+from quincunx.spec import ZCDP, AddRemove, Approximate, Pure
 from quincunx.table.source import Table
 
 ROOM: Final = "sessions"

@@ -11,7 +11,7 @@ from quincunx.audit.spaces import OneOf, Real, Records
 from quincunx.audit.spaces.values import Values
 from quincunx.audit.statistic import StatisticReplay, replay_statistic
 from quincunx.mechanisms import sensitivity as known
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 
 _STEP: Final = Fraction(1, 4)
 _CLIP: Final = known.Clip("-5.3", "10.1")

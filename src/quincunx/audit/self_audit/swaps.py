@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
-from quincunx.invariant.swapping.columns import EVERY
-from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
-from quincunx.invariant.swapping.swap import draw as swap_draw
+from quincunx.invariant import EVERY, Kind, SwapEpsilon, read_rate
+from quincunx.invariant import draw as swap_draw
 from quincunx.mechanisms.trial import Draw
 
 ROOM: Final = "swapping"

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
-from quincunx.mechanisms.parameters import stated
+from quincunx.mechanisms import stated
 from quincunx.mechanisms.trial import Draw
 from quincunx.numbers import Number
 from quincunx.release.pricing import Budgeted, Priced, price
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
 from quincunx.table import sql as reader
 from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.rules import plan

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from quincunx.audit.parts import without_parts
 from quincunx.audit.spaces.literal import literal
 from quincunx.audit.spaces.values import Values
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 
 Tagged: TypeAlias = tuple[int, Any]
 World: TypeAlias = tuple[Tagged, ...]

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from quincunx.audit.spaces.space import Space, expect
 from quincunx.errors import ParameterError
-from quincunx.spec.specification import Specification
+from quincunx.spec import Specification
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False)

@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias
 from quincunx.audit.spaces.space import Space
 from quincunx.errors import ParameterError
 from quincunx.numbers import Number, positive_integer
-from quincunx.spec import domain
-from quincunx.spec.unit import AddRemove, Replace, of_people
+from quincunx.spec import AddRemove, Replace, domain, of_people
 
 Counts: TypeAlias = tuple[int, ...]
 

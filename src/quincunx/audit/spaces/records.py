@@ -15,7 +15,7 @@ from quincunx.audit.spaces.space import Space, expect
 from quincunx.audit.spaces.values import STYLES, Row, Values
 from quincunx.errors import ParameterError
 from quincunx.numbers import Number, positive_integer
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 
 # How often a world is enormous, and how often the records of a neighbour stand in another order.
 _GIANTS: Final = 0.05

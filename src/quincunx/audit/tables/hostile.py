@@ -18,7 +18,7 @@ import duckdb
 from quincunx.audit.tables.distance import gaps
 from quincunx.audit.tables.hostile_values import Hostile, columns, objects
 from quincunx.errors import UnavailableError, VerificationError
-from quincunx.spec.unit import AddRemove
+from quincunx.spec import AddRemove
 from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan

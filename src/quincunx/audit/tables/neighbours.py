@@ -11,7 +11,7 @@ from typing import Final
 from quincunx.audit.tables import values
 from quincunx.audit.tables.world import Pair, Piece, Row
 from quincunx.errors import DataError
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table.schema import TableSchema
 
 # How the rows of one piece look; see `_rows`.

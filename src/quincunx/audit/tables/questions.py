@@ -11,7 +11,7 @@ from typing import Final
 from quincunx.audit.tables.grammar import PRODUCTIONS, Grammar
 from quincunx.errors import QueryError, RefusalError
 from quincunx.numbers import Number
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.engines import evaluate
 from quincunx.table.plan import Query

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from quincunx import noise
 from quincunx.invariant.swapping.epsilon import derangements, growth
-from quincunx.noise.bits import source
-from quincunx.noise.chance import choose
+from quincunx.noise import choose, source
 from quincunx.numbers import Ball, ball
 
 Integers = NDArray[np.int64]

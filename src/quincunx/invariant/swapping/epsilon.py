@@ -14,7 +14,7 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, Log, Number, ball, float_above, precision, rational
-from quincunx.spec.wording import rounded_up
+from quincunx.spec import decimal_above
 
 BITS: Final = 256
 # Below, derangements are counted; from here on they are (n!)/e, rounded to the nearest whole number.
@@ -198,4 +198,4 @@ def _stated(value: Exact | Ball) -> Exact:
     if not isinstance(value, Ball):
         return value
     # Eight significant digits can be read; the float `exact` keeps the rest.
-    return rounded_up(value, digits=_DIGITS) if value.upper() > 0 else Fraction(0)
+    return decimal_above(value, digits=_DIGITS) if value.upper() > 0 else Fraction(0)

@@ -13,10 +13,8 @@ from typing import Final
 
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.invariant.swapping.epsilon import BITS, Kind, SwapEpsilon, derangements, growth, read_size, supremum
-from quincunx.numbers import Ball, Exact, Number, ball, float_near, precision
-from quincunx.numbers.text import above, amount
-from quincunx.spec.intensity import number
-from quincunx.spec.order import at_most
+from quincunx.numbers import Ball, Exact, Number, above, amount, ball, float_near, number, precision
+from quincunx.spec import at_most
 
 _DIGITS: Final = 12
 _STEPS: Final = 64

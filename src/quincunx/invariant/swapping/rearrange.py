@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.invariant.swapping.derange import LARGE, derange
 from quincunx.invariant.swapping.epsilon import Kind
-from quincunx.noise.bits import PREFIX_BITS, SecureBits, source
+from quincunx.noise import PREFIX_BITS, SecureBits, source
 
 Integers = NDArray[np.int64]
 # Coins are drawn in blocks that stay in the cache.

@@ -18,11 +18,7 @@ from quincunx.invariant.swapping.rearrange import rearrangement, shuffle
 from quincunx.invariant.swapping.report import Report, TableError, table_error
 from quincunx.invariant.swapping.strata import Roles, Strata, identifies, read_roles, read_strata
 from quincunx.numbers import Number
-from quincunx.spec import Specification
-from quincunx.spec.domain import Tables
-from quincunx.spec.scope import Counts, Invariants
-from quincunx.spec.standard import Pure
-from quincunx.spec.unit import Hamming
+from quincunx.spec import Counts, Hamming, Invariants, Pure, Specification, Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

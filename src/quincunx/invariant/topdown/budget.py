@@ -14,8 +14,7 @@ from typing import Any, Final
 from quincunx.errors import ParameterError
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Query, Schema
-from quincunx.numbers import non_negative
-from quincunx.numbers.text import near
+from quincunx.numbers import near, non_negative
 
 # A person replaced: one cell less, one more. Two households replaced (a person leaves one and joins another): four.
 PEOPLE: Final = 2

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from quincunx.errors import ParameterError, SpecificationError
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Schema
-from quincunx.spec.unit import Replace
+from quincunx.spec import Replace
 
 
 def check_word(value: object, known: tuple[str, ...], where: str) -> None:

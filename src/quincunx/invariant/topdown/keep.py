@@ -18,7 +18,7 @@ from quincunx.invariant.topdown.people import counted
 from quincunx.invariant.topdown.schema import Integers, Schema
 from quincunx.ledger import Ledger, Question
 from quincunx.ledger.spending import rounded
-from quincunx.numbers.text import amount, stated
+from quincunx.numbers import amount, stated
 from quincunx.spec import Specification
 
 Facts = tuple[tuple[Invariant, Integers], ...]

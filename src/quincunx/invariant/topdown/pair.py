@@ -34,10 +34,7 @@ from quincunx.invariant.topdown.schema import DETAILED, Integers
 from quincunx.invariant.topdown.topdown import Progress, Release, TopDown
 from quincunx.ledger import Ledger
 from quincunx.numbers import Log, Number, positive, probability
-from quincunx.spec import Specification
-from quincunx.spec.scope import Invariants
-from quincunx.spec.standard import NormalisedRenyi
-from quincunx.spec.unit import Hamming, Replace
+from quincunx.spec import Hamming, Invariants, NormalisedRenyi, Replace, Specification
 
 # How many more people than the least a household of open size has: at most, and where nothing is known of it.
 _MORE: Final = 10.0

@@ -14,7 +14,7 @@ from quincunx.invariant.topdown.edits import Edits
 from quincunx.invariant.topdown.outputs import NAMES
 from quincunx.numbers import positive, probability
 from quincunx.release.toml import Node, placed, read_toml
-from quincunx.spec.unit import Replace
+from quincunx.spec import Replace
 
 T = TypeVar("T")
 MEMORY: Final = ":memory:"

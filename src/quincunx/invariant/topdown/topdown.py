@@ -36,11 +36,7 @@ from quincunx.invariant.topdown.solve import Solved, solve
 from quincunx.invariant.topdown.together import MOST, Atoms, check_possible
 from quincunx.ledger import Ledger
 from quincunx.numbers import Log, Number, positive, probability
-from quincunx.spec import Specification
-from quincunx.spec.domain import Tables
-from quincunx.spec.scope import Everything, Invariants
-from quincunx.spec.standard import ZCDP, NormalisedRenyi
-from quincunx.spec.unit import Hamming, Replace
+from quincunx.spec import ZCDP, Everything, Hamming, Invariants, NormalisedRenyi, Replace, Specification, Tables
 
 # Numbers of one level: below what the ledger keeps in one answer.
 _MOST: Final = 1 << 26

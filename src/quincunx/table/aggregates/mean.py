@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from quincunx.mechanisms.additive import LIMIT
+from quincunx.mechanisms import LIMIT
 from quincunx.numbers.text import amount
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from quincunx.mechanisms.additive import LIMIT
+from quincunx.mechanisms import LIMIT
 from quincunx.numbers import float_above
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.estimate import (

@@ -11,11 +11,9 @@ import numpy as np
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import delta_parameter, non_negative
-from quincunx.spec import sieve
+from quincunx.spec import Concentrated, Standard, sieve
+from quincunx.spec import MeanConcentrated as Mean
 from quincunx.spec import standard as standards
-from quincunx.spec.base import Standard
-from quincunx.spec.concentrated import Concentrated
-from quincunx.spec.concentrated import MeanConcentrated as Mean
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Case, floats
 from quincunx.taxonomy.choice import tex

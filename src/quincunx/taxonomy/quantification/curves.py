@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import delta_parameter, rational
+from quincunx.spec import Standard
 from quincunx.spec import standard as standards
-from quincunx.spec.base import Standard
 from quincunx.taxonomy import fronts
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Case
@@ -131,9 +131,9 @@ class Region(Quantification):
 
 def curve_of(case: Case) -> list[tuple[Fraction, Fraction, tuple[int, ...]]]:
     """(Q(S), P(S), S) along the power curve, its ends included."""
-    from quincunx.spec.curve import curve
+    from quincunx.spec import curve_of
 
-    shape = curve(case.p, case.q, True)
+    shape = curve_of(case.p, case.q, True)
     inner = [(Fraction(p.level), Fraction(p.power), shape.event(p)) for p in shape.attained]  # type: ignore[arg-type]
     everything = tuple(range(len(case.p)))
     return [(Fraction(0), Fraction(0), ()), *inner, (Fraction(1), Fraction(1), everything)]

@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from quincunx.numbers import positive_integer
+from quincunx.spec import CapacityBounded, PowerDivergence, Standard
 from quincunx.spec import standard as standards
-from quincunx.spec.base import Standard
-from quincunx.spec.power import CapacityBounded, PowerDivergence
 from quincunx.taxonomy.choice import tex
 from quincunx.taxonomy.quantification.measure import Quantification
 from quincunx.taxonomy.world import World

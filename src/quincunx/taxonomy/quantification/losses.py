@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from quincunx.errors import SpecificationError
 from quincunx.numbers import delta_parameter
+from quincunx.spec import Probabilistic as Tail
+from quincunx.spec import RangeBounded as Range
+from quincunx.spec import Relaxed as Both
+from quincunx.spec import Standard
 from quincunx.spec import standard as standards
-from quincunx.spec.base import Standard
-from quincunx.spec.tails import Probabilistic as Tail
-from quincunx.spec.tails import RangeBounded as Range
-from quincunx.spec.tails import Relaxed as Both
 from quincunx.taxonomy import fronts
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Case, worst

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Final
 
 from quincunx.errors import SpecificationError
-from quincunx.spec.base import Standard
+from quincunx.spec import Standard
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.case import Case, worst
 from quincunx.taxonomy.choice import Choice

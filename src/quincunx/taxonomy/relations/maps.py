@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any, cast
 
 from quincunx.numbers import Ball, Log, ball, float_above
+from quincunx.spec import Standard, approximate_to_tv, exponential, kl_to_tv, renyi_to_approximate, scaled
 from quincunx.spec import standard as standards
-from quincunx.spec.implication import approximate_to_tv, exponential, kl_to_tv, renyi_to_approximate, scaled
-from quincunx.spec.standard import Standard
 from quincunx.taxonomy.relations.edge import Map
 from quincunx.taxonomy.relations.language import Given, Number
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quincunx.numbers import Ball, Exact, Log, float_above
-from quincunx.spec.implication import scaled
+from quincunx.spec import scaled
 from quincunx.taxonomy.relations.language import Setting, language
 from quincunx.taxonomy.value import Value
 from quincunx.taxonomy.world import World, build
