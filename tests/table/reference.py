@@ -134,6 +134,15 @@ def steps(measure: Measure, x: Any) -> int:
     return min(max(place, measure.low), measure.high) - measure.centre
 
 
+def multiplied(measure: Measure, row: Row) -> int:
+    """What a row adds where factors are multiplied."""
+    values = [value(each.argument, row) for each in measure.factors]
+    if any(x is None or (isinstance(x, float) and not math.isfinite(x)) for x in values):
+        return 0
+    found = math.prod(steps(factor, x) for factor, x in zip(measure.factors, values, strict=True))
+    return min(max(found, measure.low), measure.high) - measure.centre
+
+
 def truncated(numerator: int, denominator: int) -> int:
     """The quotient cut toward zero."""
     cut = abs(numerator) // denominator
@@ -143,8 +152,8 @@ def truncated(numerator: int, denominator: int) -> int:
 def run(program: Program, schema: Schema, rows: list[Row]) -> tuple[dict[Key, list[int]], dict[Key, int] | None]:
     """Measures by key, and votes by key where keys are unknown."""
     query = program.query
-    (scanned,) = query.rows.tables.values()
-    table = schema.table(scanned.name)
+    (read,) = query.rows.tables.values()
+    table = schema.table(read.name)
     kept: list[tuple[Key, Key, Row]] = []
     for number, raw in enumerate(rows):
         row, who = scanned(raw, table), owner(scanned(raw, table, clip=False), schema, number)  # type: ignore[arg-type]
@@ -184,6 +193,9 @@ def _measured(measure: Measure, kept: list[tuple[Key, Key, Row]], group: Key) ->
     shift = 2 ** (measure.vector.bits - measure.fraction)
     for who, key, row in kept:
         if key != group or not counts(row):
+            continue
+        if measure.factors:
+            total += truncated(weights[who] * multiplied(measure, row), shift)
             continue
         x = None if measure.argument is None else value(measure.argument, row)
         if measure.counts:

@@ -17,6 +17,7 @@ import pytest
 import quincunx as qx
 from quincunx.audit.tables.questions import CONSTRUCTS, Asked, Question, accepted, questions
 from quincunx.errors import QueryError, RefusalError
+from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.source import schema
@@ -104,6 +105,11 @@ def session(tables: dict[str, qx.Table], key: str | None = "person") -> qx.Sessi
     )
 
 
+# How many measures each of those has that is no count or sum; and what is added up.
+DERIVED = {form.name: len(each.roles) for each in AGGREGATES if not each.linear for form in each.forms}
+SUMS = {form.name for each in AGGREGATES if each.linear and not each.counts for form in each.forms}
+
+
 def doubles(sql: str) -> str:
     """The same with 1.5 as a DOUBLE, which it is here in all arithmetic; DuckDB's own 1.5 is a DECIMAL.
 
@@ -117,14 +123,14 @@ def lattice_sql(question: Question, program: Program) -> str:
     outputs = [f"{written} AS {name}" for written, name in question.keys]
     for asked, statistic in zip(question.aggregates, _statistics(question, program), strict=True):
         where = f" FILTER (WHERE {asked.where})" if asked.where else ""
-        if asked.kind == "SUM":
+        if asked.kind in SUMS:
             step = program.measures[statistic].step
             scaled = f"CAST({asked.argument} AS DOUBLE) * {step.denominator}::DOUBLE / {step.numerator}::DOUBLE"
             steps = f"floor({scaled} + 0.5)"
             outputs.append(f"coalesce(sum(CAST({steps} AS HUGEINT)){where}, 0) AS {asked.name}")
             continue
         outputs.append(f"{asked.call} AS {asked.name}")
-    sums = [f"({asked.call}) IS NULL" for asked in question.aggregates if asked.kind == "SUM"]
+    sums = [f"({asked.call}) IS NULL" for asked in question.aggregates if asked.kind in SUMS]
     outputs.append(f"{' OR '.join(sums) or 'FALSE'} AS unsummed")
     return f"{question.head} SELECT {', '.join(outputs)} {question.source} {question.group}"
 
@@ -136,10 +142,14 @@ def _statistics(question: Question, program: Program) -> list[int]:
 
 
 def same(asked: Asked, ours: Any, theirs: Any, step: Fraction) -> bool:
-    """Counts and sums exactly, means to the step."""
-    if asked.kind == "AVG":
-        return theirs is None or not math.isfinite(theirs) or abs(ours - theirs) <= float(step) + 1e-9 * abs(theirs)
-    if asked.kind == "SUM":
+    """Counts and sums exactly, means to the step, and moments as far as values moved by half a step change them."""
+    if asked.kind in DERIVED:
+        if theirs is None or not math.isfinite(theirs):
+            return True
+        root = math.sqrt(step)
+        moved = float(step) if DERIVED[asked.kind] == 2 else root * (1 + math.sqrt(abs(theirs)) + root)
+        return bool(abs(ours - theirs) <= moved + 1e-9 * abs(theirs))
+    if asked.kind in SUMS:
         return Fraction(ours) == int(theirs) * step
     return bool(ours == theirs)
 
@@ -195,7 +205,7 @@ def check(question: Question, program: Program, found: list[dict[str, Any]], exa
         numbers = by_key.get(key)
         for i, asked in enumerate(question.aggregates):
             if numbers is None:
-                assert asked.kind == "AVG" or row[asked.name] == 0, (question.sql, key)
+                assert asked.kind in DERIVED or row[asked.name] == 0, (question.sql, key)
             else:
                 assert same(asked, row[asked.name], numbers[i], steps[i]), (question.sql, key, asked, row, numbers)
     shown = [tuple(row[name] for name in names) for row in found]
@@ -205,10 +215,10 @@ def check(question: Question, program: Program, found: list[dict[str, Any]], exa
     compare_groups(question, shown, wanted, ordered=not any(row[-1] for row in exact))
     if "AS derived" in question.sql:
         # The mean of no rows is NULL in DuckDB; ours is some number between the bounds, which is all that may be known.
-        means = [width + i for i, asked in enumerate(question.aggregates) if asked.kind == "AVG"]
+        means = [width + i for i, asked in enumerate(question.aggregates) if asked.kind in DERIVED]
         others = {tuple(row[:width]): row[-1] for row in whole if all(row[i] is not None for i in means)}
         summed = zip(question.aggregates, steps, strict=True)
-        sloppy = any(asked.kind == "AVG" or (asked.kind == "SUM" and step != 1) for asked, step in summed)
+        sloppy = any(asked.kind in DERIVED or (asked.kind in SUMS and step != 1) for asked, step in summed)
         for key, row in zip(shown, found, strict=True):
             if key in others:
                 derived(question, row["derived"], others[key], sloppy)
@@ -217,7 +227,7 @@ def check(question: Question, program: Program, found: list[dict[str, Any]], exa
 def compare_groups(question: Question, shown: list[Any], wanted: list[Any], *, ordered: bool) -> None:
     """The groups that DuckDB shows, in its order if one was asked for; without HAVING ours has the empty ones too."""
     if "ORDER BY" in question.tail:
-        means = [asked.name for asked in question.aggregates if asked.kind == "AVG"]
+        means = [asked.name for asked in question.aggregates if asked.kind in DERIVED]
         if not ordered or any(f"ORDER BY {name}" in question.tail for name in means):
             # Means are rounded to the step, which may change the order of those that are nearly equal.
             assert len(shown) == len(wanted), question.sql

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from quincunx.table import canonical
-from quincunx.table.aggregates import Lattice
+from quincunx.table.aggregates import Factor, Lattice
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression, Slot
 from quincunx.table.plan import Query
@@ -46,7 +46,8 @@ class Measure:
     """One integer for each group: Σ over rows of trunc(W·x / 2^(bits − fraction)), for measures of rows.
 
     x is 1 for counts (of rows in which the argument, if there is one, is neither NULL nor infinite); for sums the row's
-    argument on its lattice, clip(⌊argument/step + 1/2⌋, low, high) − centre, 0 where it is NULL or infinite. x is 0
+    argument on its lattice, clip(⌊argument/step + 1/2⌋, low, high) − centre, 0 where it is NULL or infinite; with
+    factors clip(their product, low, high) − centre, 0 where one of them is NULL or infinite. x is 0
     where `where` is not true; such a row still counts in v. low, high: in steps, after the map. A measure of people
     adds W once for each unit present in the group. One lattice unit of the result stands for step / 2^fraction in the
     data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in lattice units, between
@@ -59,6 +60,7 @@ class Measure:
     argument: Expression | None
     where: Expression | None
     counts: bool
+    factors: tuple[Factor, ...] = ()
     step: Fraction
     low: int
     high: int
@@ -69,8 +71,11 @@ class Measure:
 
     def canonical(self) -> Json:
         """What names it in a ledger."""
+        # What has no factors is named as it was before there were any.
+        factors = {"factors": [each.canonical() for each in self.factors]} if self.factors else {}
         return canonical.node(
             self.tag,
+            **factors,
             vector=self.vector.canonical(),
             argument=canonical.part(self.argument),
             where=canonical.part(self.where),
@@ -148,5 +153,5 @@ def columns_read(program: Program) -> frozenset[Slot]:
     parts: list[Expression | None] = [key.expression for key in query.keys]
     parts += [part for relation in query.rows.walk() for part in relation.expressions]
     for measure in program.measures:
-        parts += [measure.argument, measure.where, measure.vector.where]
+        parts += [measure.argument, measure.where, measure.vector.where, *(each.argument for each in measure.factors)]
     return frozenset(column.slot for part in parts if part is not None for column in part.columns())

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from quincunx.numbers import Ball, ball, float_near, precision
 from quincunx.table.aggregates.estimate import half_width, standard_error
 from quincunx.table.aggregates.linear import Laplace as Form
 from tests.release.world import gaussian, laplace
@@ -195,3 +196,27 @@ def test_the_quantile_grows_by_at_most_reach_for_each_unit_of_the_ratio(noise: A
 def test_classes_of_noise_are_told_apart_by_their_norm_alone() -> None:
     assert DiscreteLaplace.norm == Laplace.norm == 1
     assert DiscreteGaussian.norm == Gaussian.norm == 2
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=3, max_size=5), st.floats(0, 300))
+def test_the_tail_of_several_laplace_noises_is_an_upper_bound_and_close(scales: list[float], t: float) -> None:
+    """Σ a_i·X_i: by certified partial fractions of scales that differ, and never below them."""
+    spread = [Fraction(scale) * (1 + Fraction(i, 10**9)) for i, scale in enumerate(sorted(scales))]
+    exact, wider = (_tail(scaled, t) for scaled in (spread, [each * Fraction(17, 16) for each in spread]))
+    for risk in (exact * 0.999, wider * 1.001):
+        if 1e-9 < risk < 1:
+            law = Form(scales=tuple(scales), units=(0.0,) * len(scales), risk=risk)
+            judged = law.possible(np.array([t]), *[np.array([1.0])] * len(scales))
+            assert bool(judged[0]) == (risk < exact)
+
+
+def _tail(scales: list[Fraction], t: float) -> float:
+    """Σ_i e^{−t/a_i}·∏ a_i²/(a_i² − a_j²) with 400 bits, so that equal scales cost no digits that count."""
+    with precision(400):
+        total = Ball(0)
+        for a in scales:
+            weight = Fraction(1)
+            for b in scales:
+                weight = weight if a == b else weight * a**2 / (a**2 - b**2)
+            total = total + ball(weight) * (-(ball(Fraction(t)) / ball(a))).exp()
+        return float_near(total)

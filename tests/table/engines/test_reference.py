@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.aggregates import Factor
 from tests.table import reference, worlds
 
 DAYS = AddRemove(key="person", per={"column": "day", "period": "week"})
@@ -53,6 +56,28 @@ def test_other_units_equal_the_definition(unit: AddRemove | Replace, norm: int) 
         assert worlds.by_key(result) == wanted, question
         if votes is not None and result.selection is not None:
             assert dict(zip(result.keys, result.selection.tolist(), strict=True)) == votes
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize(("one", "two"), [("age", "age"), ("age", "cost"), ("cost", "price")])
+def test_products_equal_the_definition(norm: int, one: str, two: str) -> None:
+    """Sums of products of two arguments, each on its own lattice, clipped and centred."""
+    data = worlds.rows(random.Random(f"{one} {two}"), people=8, most=40)
+    engine, declared = worlds.world(data, AddRemove(key="person"), {"rows": 3, "groups": 2})
+    asked = f"SELECT region, AVG({one}) AS a, AVG({two}) FILTER (WHERE age > 20) AS b FROM t GROUP BY region"
+    program = worlds.planned(asked, declared, norm)
+    sums = [program.measures[part[0]] for part in program.parts]
+    factors = tuple(Factor.of(each.argument, each.lattice) for each in sums if each.argument is not None)
+    assert len(factors) == 2
+    high = sums[0].lattice.size * sums[-1].lattice.size // 2
+    product = replace(sums[0], argument=None, factors=factors, step=Fraction(1), low=-high, high=high, centre=high // 3)
+    multiplied = replace(program, measures=(product, *program.measures))
+    found = worlds.by_key(engine.run(multiplied))
+    wanted, _ = reference.run(multiplied, declared, data)
+    assert found == wanted
+    assert any(numbers[0] for numbers in found.values())
+    assert "factors" in str(product.canonical())
+    assert "factors" not in str(sums[0].canonical())
 
 
 def test_threads_change_nothing() -> None:

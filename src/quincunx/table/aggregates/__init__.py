@@ -11,11 +11,12 @@ from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.aggregates.people import People
 from quincunx.table.aggregates.sum import Sum
-from quincunx.table.aggregates.term import ONES, Lattice, Term, lattice_of
+from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, lattice_of
 from quincunx.table.aggregates.total import decimals, exact_decimal
+from quincunx.table.aggregates.variance import Variance
 
 # A call is of the first that reads it.
-AGGREGATES: Final[tuple[type[Aggregate], ...]] = (Count, Sum, Mean, People)
+AGGREGATES: Final[tuple[type[Aggregate], ...]] = (Count, Sum, Mean, People, Variance)
 # What the parser makes of their calls.
 NODES: Final[tuple[type[exp.Expr], ...]] = tuple({node: None for each in AGGREGATES for node in each.nodes})
 
@@ -27,6 +28,7 @@ __all__ = [
     "Call",
     "Estimate",
     "Expected",
+    "Factor",
     "Floats",
     "Form",
     "Lattice",

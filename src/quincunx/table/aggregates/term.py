@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from quincunx.errors import QueryError, RefusalError
+from quincunx.table import canonical
+from quincunx.table.canonical import Json
 from quincunx.table.expression import NUMBERS, Expression
 
 # Without a declared step, the range of a decimal is divided into at least this many steps.
@@ -41,18 +43,43 @@ ONES: Final = Lattice(step=Fraction(1), low=1, high=1, centre=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """An argument on its lattice, as a factor: clip(⌊argument/step + 1/2⌋, low, high) − centre."""
+
+    tag: ClassVar[str] = "Factor"
+
+    argument: Expression
+    step: Fraction
+    low: int
+    high: int
+    centre: int
+
+    @classmethod
+    def of(cls, argument: Expression, lattice: Lattice) -> Factor:
+        """The argument on this lattice."""
+        return cls(argument=argument, step=lattice.step, low=lattice.low, high=lattice.high, centre=lattice.centre)
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        step, argument = canonical.number(self.step), self.argument.canonical()
+        return canonical.node(self.tag, argument=argument, step=step, low=self.low, high=self.high, centre=self.centre)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
     """One measure before its scale is fixed.
 
     vector: what of a person is bounded, their rows, or whether they are there at all. counts: whether rows (those in
-    which the argument, if there is one, is not NULL) or people are counted; the argument is added up otherwise.
-    centred: the argument's middle is subtracted before. of: what is added up, and called: by which function, in words
-    that are no part of what is measured.
+    which the argument, if there is one, is not NULL) or people are counted; otherwise the argument is added up, or the
+    product of the factors, where there are some and no argument. centred: the argument's middle is subtracted before.
+    lattice: of what is added up; of an argument it need not be given. of: what is added up, and called: by which
+    function, in words that are no part of what is measured.
     """
 
     vector: Literal["rows", "people"] = "rows"
     counts: bool
     argument: Expression | None = None
+    factors: tuple[Factor, ...] = ()
     where: Expression | None = None
     centred: bool = False
     lattice: Lattice = ONES

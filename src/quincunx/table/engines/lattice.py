@@ -6,10 +6,12 @@ rounding does, it is a function of the row alone, and the clip to whole numbers 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlglot import exp
 
+from quincunx.table.aggregates import Factor
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, whole
 from quincunx.table.measure import Measure
@@ -26,12 +28,30 @@ def present(d: Dialect, piece: Piece) -> exp.Expression:
 def contribution(d: Dialect, measure: Measure, argument: Piece, where: exp.Expression | None) -> exp.Expression:
     """What a row adds before it is weighted. `argument` and `where` are columns, so they may be repeated."""
     conditions = [present(d, argument)] + ([where] if where is not None else [])
-    steps = call("LEAST", call("GREATEST", _steps(d, measure, argument), whole(measure.low)), whole(measure.high))
-    value = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
-    return choose([(both(conditions), value)], whole(0))
+    return choose([(both(conditions), _within(measure, _steps(d, measure, argument)))], whole(0))
 
 
-def _steps(d: Dialect, measure: Measure, argument: Piece) -> exp.Expression:
+def product(d: Dialect, measure: Measure, arguments: Sequence[Piece], where: exp.Expression | None) -> exp.Expression:
+    """What a row adds where factors are multiplied; `arguments` and `where` are columns.
+
+    Planning holds the product within 2^57, and every factor is clipped, so that it fits a BIGINT.
+    """
+    conditions = [present(d, each) for each in dict.fromkeys(arguments)] + ([where] if where is not None else [])
+    value, *others = (
+        _within(factor, _steps(d, factor, each)) for factor, each in zip(measure.factors, arguments, strict=True)
+    )
+    for other in others:
+        value = binary(exp.Mul, value, other)
+    return choose([(both(conditions), _within(measure, value))], whole(0))
+
+
+def _within(lattice: Measure | Factor, steps: exp.Expression) -> exp.Expression:
+    """clip(steps, low, high) − centre."""
+    clipped = call("LEAST", call("GREATEST", steps, whole(lattice.low)), whole(lattice.high))
+    return binary(exp.Sub, clipped, whole(lattice.centre)) if lattice.centre else clipped
+
+
+def _steps(d: Dialect, measure: Measure | Factor, argument: Piece) -> exp.Expression:
     """⌊x/step + 1/2⌋ as a BIGINT."""
     scale = decimal_parts(argument.type)
     if argument.type == "DOUBLE" or measure.argument is None:
@@ -70,7 +90,7 @@ def _unscaled(argument: Piece, scale: tuple[int, int] | None, reach: Fraction) -
     return None
 
 
-def _rounded(d: Dialect, measure: Measure, x: exp.Expression) -> exp.Expression:
+def _rounded(d: Dialect, measure: Measure | Factor, x: exp.Expression) -> exp.Expression:
     p, q = Fraction(measure.step.numerator), Fraction(measure.step.denominator)
     scaled = d.arithmetic(exp.Div, d.arithmetic(exp.Mul, x, double(q)), double(p))
     # Clipped before it is a BIGINT, so that it fits: bounds are below 2^62 steps.

@@ -13,7 +13,7 @@ from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
-from quincunx.table.engines.lattice import contribution, present
+from quincunx.table.engines.lattice import contribution, present, product
 from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.engines.rows import Sources, rows
 from quincunx.table.expression import Expression
@@ -72,7 +72,7 @@ class _Writer:
     def _needed(self) -> list[Expression]:
         found: dict[Expression, None] = {}
         for measure in self.program.measures:
-            for part in (measure.argument, measure.where):
+            for part in (measure.argument, *(each.argument for each in measure.factors), measure.where):
                 if part is not None:
                     found[part] = None
         return list(found)
@@ -129,6 +129,8 @@ class _Writer:
         where = None if measure.where is None else self._piece(measure.where).sql
         if not measure.counts and measure.argument is not None:
             return contribution(self.d, measure, self._piece(measure.argument), where)
+        if measure.factors:
+            return product(self.d, measure, [self._piece(each.argument) for each in measure.factors], where)
         conditions = [] if measure.argument is None else [present(self.d, self._piece(measure.argument))]
         conditions += [] if where is None else [call("COALESCE", where, exp.false())]
         return both(conditions) if conditions else None

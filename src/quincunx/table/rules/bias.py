@@ -54,7 +54,10 @@ def _clips(draft: Draft) -> Iterator[str]:
 
 def _steps(draft: Draft) -> Iterator[str]:
     for measure in draft.measures:
-        if measure.argument is not None and not measure.counts and measure.argument.type == "decimal":
+        argument = measure.argument
+        if argument is None or measure.counts:
+            continue
+        if argument.type == "decimal" or measure.step > (argument.step or 1):
             yield f"Values that are summed are rounded to multiples of {amount(measure.step)}."
 
 

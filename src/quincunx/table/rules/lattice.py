@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quincunx.table.aggregates import Term, lattice_of
+from quincunx.table.aggregates import ONES, Term, lattice_of
 from quincunx.table.rules.draft import Draft
 
 
@@ -14,6 +14,6 @@ def lattice(draft: Draft) -> Draft:
 
 
 def _placed(term: Term) -> Term:
-    if term.counts or term.argument is None:
+    if term.counts or term.argument is None or term.lattice is not ONES:
         return term
     return replace(term, lattice=lattice_of(term.argument, term.centred, term.called))

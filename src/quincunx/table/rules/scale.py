@@ -39,6 +39,7 @@ def _measure(draft: Draft, term: Term) -> Measure:
     return Measure(
         vector=vector,
         argument=term.argument,
+        factors=term.factors,
         where=term.where,
         counts=term.counts,
         step=lattice.step,

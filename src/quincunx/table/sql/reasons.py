@@ -26,8 +26,8 @@ _INNER: Final = (
     "a subquery here would look at the rows of other people",
     "Write the values themselves, as in x IN ('a', 'b'); only FROM may hold a subquery.",
 )
-_NAMES: Final = tuple(dict.fromkeys(each.names[0] for each in AGGREGATES))
-_KNOWN: Final = f"The aggregates are {', '.join(_NAMES[:-1])} and {_NAMES[-1]}."
+# The first three, and where all are: a hint is one line, however many there come to be.
+_KNOWN: Final = f"There are {', '.join(each.names[0] for each in AGGREGATES[:3])} and more: docs/reference/sql.md."
 _SINGLE: Final = ("this aggregate shows the value of a single row", _KNOWN)
 _AGGREGATE: Final = ("this aggregate is not on the list", _KNOWN)
 _WINDOW: Final = ("window functions compare rows of different people", "Use GROUP BY with an aggregate.")

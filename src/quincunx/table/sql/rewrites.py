@@ -52,14 +52,6 @@ def _variance(node: object, name: str = "x") -> str:
     return f"AVG({x} * {x}) - AVG({alone}) * AVG({alone})"
 
 
-def _spread(node: exp.Expr) -> str:
-    return f"Write {_variance(node.this)}, the variance; its root is taken of the answer, which is free."
-
-
-def _variance_hint(node: exp.Expr) -> str:
-    return f"Write {_variance(node.this)}."
-
-
 def _covariance(node: exp.Expr) -> str:
     x, y = _pair(node)
     return f"Write AVG({x} * {y}) - AVG({x}) * AVG({y})."
@@ -130,8 +122,6 @@ def _inverse(node: exp.Expr) -> str:
 
 
 REWRITES: Final[Mapping[type, Rewrite]] = {
-    **dict.fromkeys((exp.Stddev, exp.StddevPop, exp.StddevSamp), _spread),
-    **dict.fromkeys((exp.Variance, exp.VariancePop), _variance_hint),
     **dict.fromkeys((exp.CovarPop, exp.CovarSamp), _covariance),
     **dict.fromkeys((exp.Corr, exp.RegrR2), _correlation),
     exp.RegrSlope: _slope,
