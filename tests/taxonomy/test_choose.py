@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from itertools import takewhile
 
 import pytest
 
@@ -14,7 +15,7 @@ from quincunx.taxonomy import catalogue, choose, compare, definitions, graph
 from quincunx.taxonomy.choose import examples, questions
 from quincunx.taxonomy.compare import SETTINGS
 from quincunx.taxonomy.pages import pages, stem
-from quincunx.taxonomy.picture import _links
+from quincunx.taxonomy.picture import _drawn, _links
 from quincunx.taxonomy.relations import convert, implies, language
 
 NAMES = [question.name for question in questions()]
@@ -133,6 +134,22 @@ def test_arrows_are_implications() -> None:
     for (source, target), conditional in _links().items():
         status = implies(source, target).status
         assert status == "yes" if not conditional else status in ("yes", "if"), (source, target)
+
+
+def test_every_arrow_of_the_whole_is_drawn_or_written_under_its_box() -> None:
+    svg = graph().svg
+    drawn = {tuple(each.split(" → ")) for each in re.search(r"<desc>(.*)</desc>", svg)[1].split("; ") if "→" in each}  # type: ignore[index]
+    texts = [each.text or "" for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    sections = {row.short: row.section[0] for row in definitions()}
+    arrows = _drawn([row.short for row in definitions()])
+    assert len(arrows) > 100
+    for each in arrows:
+        if sections[each.source] == sections[each.target]:
+            assert (each.source, each.target) in drawn or each.both
+        else:
+            assert (each.source, each.target) not in drawn
+            under = takewhile(lambda line: line[0] in "(←↔", texts[texts.index(each.target) + 1 :])
+            assert any(each.source in line and ("(" in line) == each.dashed for line in under), each
 
 
 def test_bad_pictures_are_refused() -> None:

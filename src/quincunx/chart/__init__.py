@@ -7,6 +7,7 @@ the axes carry units, and everything can be read at 800 pixels and in grey.
 from quincunx.chart.bars import Bar, bars
 from quincunx.chart.boxes import Box, boxes
 from quincunx.chart.diagram import HEIGHT as DIAGRAM_HEIGHT
+from quincunx.chart.diagram import SMALL as DIAGRAM_SMALL
 from quincunx.chart.diagram import WIDTH as DIAGRAM_WIDTH
 from quincunx.chart.diagram import Arrow, Band, Node, diagram
 from quincunx.chart.frame import Axis, Chart

@@ -11,7 +11,7 @@ from quincunx.chart.frame import Chart, named, some
 from quincunx.chart.text import clean, number, shortened, tag, width, wrapped
 
 WIDTH: Final = 1200.0
-SIZE, TITLE, NOTE = 14.0, 22.0, 14.0
+SIZE, TITLE, NOTE, SMALL = 14.0, 22.0, 14.0, 12.0
 HEIGHT: Final = 26.0
 _PAD: Final = 9.0
 _FONT: Final = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -29,17 +29,24 @@ _STYLE: Final = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A box with its middle at (x, y) below the title. here: the one that the picture is about."""
+    """A box with its middle at (x, y) below the title. here: the one that the picture is about. below: lines in small
+    letters under the box, in place of arrows that would come from far away."""
 
     label: str
     x: float
     y: float
     here: bool = False
+    below: tuple[str, ...] = ()
 
     @property
     def breadth(self) -> float:
         """How wide the box is."""
         return width(self.label, SIZE) + 2 * _PAD
+
+    @property
+    def room(self) -> float:
+        """How wide the box is with what stands below it."""
+        return max([self.breadth, *(width(line, SMALL) + 6 for line in self.below)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +98,7 @@ def diagram(
         parts.append(
             tag("text", node.label, x=node.x, y=top + node.y + 5, font_size=SIZE, text_anchor="middle", _class=ink)
         )
+        parts += _below(node, top)
     y = top + bottom + 14
     for line in wrapped(note, NOTE, WIDTH - 36):
         y += NOTE * 1.35
@@ -104,6 +112,17 @@ def diagram(
     head = [opening, tag("title", title), tag("desc", told), f"<style>{_STYLE}</style>"]
     paper = tag("rect", width=WIDTH, height=height, _class="paper")
     return Chart(title=clean(title), width=WIDTH, height=height, svg="\n".join([*head, paper, *parts, "</svg>", ""]))
+
+
+def _below(node: Node, top: float) -> list[str]:
+    """The small lines, on a ground that keeps arrows off them."""
+    parts, y = [], top + node.y + HEIGHT / 2 + 2
+    for line in node.below:
+        long = width(line, SMALL) + 4
+        parts.append(tag("rect", x=node.x - long / 2, y=y, width=long, height=SMALL * 1.25, _class="band"))
+        parts.append(tag("text", line, x=node.x, y=y + SMALL, font_size=SMALL, text_anchor="middle", _class="faded"))
+        y += SMALL * 1.25
+    return parts
 
 
 def _drawn(one: Node, other: Node, arrow: Arrow, top: float) -> list[str]:

@@ -27,7 +27,7 @@ _SCALES = ((10**6, "M"), (10**3, "k"))
 @reports_errors
 def audit_self(
     quick: Annotated[
-        bool, typer.Option("--quick", help="A hundred thousand draws: less than a minute on two cores.")
+        bool, typer.Option("--quick", help="A hundred thousand draws: about a minute of processor time.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Ten million draws: about half an hour on two cores.")] = False,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Also write audit.html and audit.json there.")] = None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import InputError
 from quincunx.numbers import Number
-from quincunx.sample.proposal import Asked, expected, owner
+from quincunx.sample.proposal import Answers, Asked, expected, owner
 from quincunx.sample.world import Columns, world
 from quincunx.table.delimited import observed
 from quincunx.table.dialect import Dialect
@@ -48,13 +50,18 @@ def write_plan_for(folder: str | Path, data: str | Path) -> list[Path]:
     return plan_for(folder, data)[0]
 
 
-def plan_for(folder: str | Path, data: str | Path) -> tuple[list[Path], Asked]:
-    """The same, with what is left to fill in."""
+def blank(_: Asked) -> Answers:
+    """Nobody is there to answer."""
+    return Answers()
+
+
+def plan_for(folder: str | Path, data: str | Path, ask: Callable[[Asked], Answers] = blank) -> tuple[list[Path], Asked]:
+    """The same, with what is left to fill in. ask: who can say some of it before the plan is written."""
     file = Path(data)
     several = file.is_dir() or not file.suffix.lower().endswith((".csv", ".tsv", ".gz"))
     seen = Dialect() if several else observed(file)
     origin, hidden = find(data, seen)
-    place = _empty(Path(folder))
+    place = _named_empty(Path(folder))
     source = os.path.relpath(file.resolve(), place.resolve())
     stem = file.name.partition(".")[0] if not file.is_dir() else file.resolve().name
     name = "".join(c if c.isalnum() and c.isascii() else "_" for c in stem).strip("_").lower() or "data"
@@ -65,15 +72,27 @@ def plan_for(folder: str | Path, data: str | Path) -> tuple[list[Path], Asked]:
     plan = plan.replace('"@SOURCE@"', "\n".join([_quoted(Path(source).as_posix()), *_written(seen)]))
     lines = [_line(column, kind or "text", column in untyped and kind is not None) for column, kind in kinds.items()]
     lines += [f"# {_quoted(column)} {why}" for column, why in hidden.items()]
-    (place / "plan.toml").write_text(plan.replace("@COLUMNS@", "\n".join(lines)), encoding="utf-8")
     numbers = tuple(column for column, kind in kinds.items() if kind in ("integer", "decimal") and not owner(column))
     asked = Asked(
+        columns=tuple(kinds),
         owners=tuple(column for column in kinds if owner(column)),
         bounds=numbers,
         keys=tuple(column for column, kind in kinds.items() if kind in (None, "text") and not owner(column)),
         proposed=tuple(c for c, kind in kinds.items() if c in untyped and kind not in (None, "text")),
     )
+    asked = replace(asked, said=ask(asked))
+    _empty(place)
+    (place / "plan.toml").write_text(_filled(plan, asked.said).replace("@COLUMNS@", "\n".join(lines)), encoding="utf-8")
     return [place / "plan.toml"], asked
+
+
+def _filled(plan: str, said: Answers) -> str:
+    """The plan with what was said in place of its blanks."""
+    if said.key:
+        plan = plan.replace('key = ""', f"key = {_quoted(said.key)}", 1)
+    if said.intensity:
+        plan = plan.replace('intensity  = ""', f"intensity  = {_quoted(said.intensity)}", 1)
+    return plan.replace("limits = { }  ", f"limits = {{ rows = {said.rows} }}", 1) if said.rows else plan
 
 
 def _written(seen: Dialect) -> list[str]:
@@ -82,10 +101,16 @@ def _written(seen: Dialect) -> list[str]:
     return [f"{name} = {_quoted(value)}  # as its first line looks: check" for name, value in declared.items()]
 
 
-def _empty(place: Path) -> Path:
+def _named_empty(place: Path) -> Path:
+    """A folder that is new or empty, not yet made: nobody is asked in vain."""
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         hint = "Name a new folder: nothing is ever overwritten."
         raise InputError("the folder is not empty", where=str(place), hint=hint)
+    return place
+
+
+def _empty(place: Path) -> Path:
+    _named_empty(place)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:

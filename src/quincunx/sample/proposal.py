@@ -49,23 +49,36 @@ def _words(name: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a curator said, as a plan writes it; an empty text leaves the blank. key: the column that says whose a row
+    is; intensity: how much may ever be told; rows: how many rows of one person may count."""
+
+    key: str = ""
+    intensity: str = ""
+    rows: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What a plan leaves for its curator to fill in. owners: columns that sound like the person's; bounds: numbers to
-    add up; keys: texts to group by; proposed: columns whose type is a guess from the name.
+    add up; keys: texts to group by; proposed: columns whose type is a guess from the name; columns: all that a question
+    may name; said: what was filled in already.
     """
 
     owners: tuple[str, ...]
     bounds: tuple[str, ...]
     keys: tuple[str, ...]
     proposed: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    said: Answers = Answers()
 
     def lines(self) -> list[str]:
-        """One line for each thing to fill in."""
+        """One line for each thing that is left to fill in."""
         who = f"; by its name {' or '.join(self.owners)}" if self.owners else ""
         found = [
-            f"unit: which column says whose a row is{who}",
-            "intensity: how much may ever be told",
-            "limits: how many rows of one person may count in a question",
+            *([] if self.said.key else [f"unit: which column says whose a row is{who}"]),
+            *([] if self.said.intensity else ["intensity: how much may ever be told"]),
+            *([] if self.said.rows else ["limits: how many rows of one person may count in a question"]),
         ]
         if self.bounds:
             found.append(f"bounds: between which numbers {_some(self.bounds)} may lie, to add them up")

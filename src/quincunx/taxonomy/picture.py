@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from quincunx.chart import DIAGRAM_HEIGHT as HEIGHT
+from quincunx.chart import DIAGRAM_SMALL as SMALL
 from quincunx.chart import DIAGRAM_WIDTH as WIDTH
 from quincunx.chart import Arrow, Band, Chart, Node, diagram
 from quincunx.errors import SpecificationError
@@ -23,6 +25,10 @@ _NOTE: Final = (
     "computes; two heads: both follow from each other; dashed: under conditions."
 )
 _LEFT_OUT: Final = " Arrows that follow from others are left out."
+_FAR: Final = (
+    " What comes from another section is written under the box: ← it follows from, ↔ each from the other, "
+    "in brackets under conditions."
+)
 
 
 @cache
@@ -109,6 +115,7 @@ def graph(around: str | None = None, dimension: str | None = None) -> Chart:
         title = "The 89 definitions and what follows from what"
     shorts = [row.short for row in rows]
     depth = _depth(shorts)
+    arrows, below = _parted(_drawn(shorts), {row.short: row.section[0] for row in rows})
     nodes: list[Node] = []
     bands: list[Band] = []
     y = 0.0
@@ -117,21 +124,42 @@ def graph(around: str | None = None, dimension: str | None = None) -> Chart:
         if not some:
             continue
         top = y
-        lines = _lines([row.short for row in some])
+        lines = _lines([row.short for row in some], below)
         y += 30
         for line in lines:
             y += _ROW / 2
-            nodes += _placed(line, y)
-            y += _ROW / 2
+            nodes += _placed(line, y, below)
+            y += _ROW / 2 + SMALL * 1.25 * max(len(below.get(label, ())) for label in line)
         question = QUESTIONS[first] if first else "The original"
         bands.append(Band(title=f"Section {section}. {question}", top=top, bottom=y))
         y += 8
-    return diagram(nodes, _drawn(shorts), title=title, bands=bands, note=_NOTE + _LEFT_OUT)
+    return diagram(nodes, arrows, title=title, bands=bands, note=_NOTE + _LEFT_OUT + (_FAR if below else ""))
 
 
-def _lines(labels: Sequence[str]) -> list[list[str]]:
+def _parted(arrows: Sequence[Arrow], sections: Mapping[str, str]) -> tuple[list[Arrow], dict[str, tuple[str, ...]]]:
+    """The arrows inside a section, and the others as lines under the boxes where they end."""
+    inside = [each for each in arrows if sections[each.source] == sections[each.target]]
+    far: dict[str, dict[str, list[str]]] = {}
+    for each in arrows:
+        if sections[each.source] != sections[each.target]:
+            words = ("(↔ {})" if each.both else "(← {})") if each.dashed else "↔ {}" if each.both else "← {}"
+            far.setdefault(each.target, {}).setdefault(words, []).append(each.source)
+            if each.both:
+                far.setdefault(each.source, {}).setdefault(words, []).append(each.target)
+    return inside, {
+        name: tuple(words.format(some) for words, every in lines.items() for some in _short(every))
+        for name, lines in far.items()
+    }
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Names in lines of at most two."""
+    return [", ".join(names[i : i + 2]) for i in range(0, len(names), 2)]
+
+
+def _lines(labels: Sequence[str], below: Mapping[str, tuple[str, ...]] | None = None) -> list[list[str]]:
     """Labels in lines that fit, about equally full."""
-    breadths = [Node(label=label, x=0, y=0).breadth + _GAP for label in labels]
+    breadths = [Node(label=label, x=0, y=0, below=(below or {}).get(label, ())).room + _GAP for label in labels]
     count = max(1, -(-int(sum(breadths)) // int(WIDTH - 120)))
     room = max(sum(breadths) / count * 1.12, *breadths)
     lines: list[list[str]] = [[]]
@@ -145,13 +173,14 @@ def _lines(labels: Sequence[str]) -> list[list[str]]:
     return lines
 
 
-def _placed(line: Sequence[str], y: float, left: float = 30.0, right: float = WIDTH - 30) -> list[Node]:
-    breadths = [Node(label=label, x=0, y=0).breadth for label in line]
-    spare = (right - left - sum(breadths)) / (len(line) + 1)
+def _placed(line: Sequence[str], y: float, below: Mapping[str, tuple[str, ...]] | None = None) -> list[Node]:
+    boxes = [Node(label=label, x=0, y=y, below=(below or {}).get(label, ())) for label in line]
+    left, right = 30.0, WIDTH - 30
+    spare = (right - left - sum(each.room for each in boxes)) / (len(line) + 1)
     nodes, x = [], left + spare
-    for label, breadth in zip(line, breadths, strict=True):
-        nodes.append(Node(label=label, x=x + breadth / 2, y=y))
-        x += breadth + spare
+    for each in boxes:
+        nodes.append(replace(each, x=x + each.room / 2))
+        x += each.room + spare
     return nodes
 
 
@@ -175,7 +204,7 @@ def _around(short: str) -> Chart:
             y += _ROW / 2
         bands.append(Band(title=title if some else f"{title} nothing that is known", top=top, bottom=y + 2))
         y += 10 + HEIGHT / 2
-    nodes = [Node(label=n.label, x=n.x, y=n.y, here=n.label == short) for n in nodes]
+    nodes = [replace(each, here=each.label == short) for each in nodes]
     arrows = []
     for other in (*above, *below, *both):
         out = links.get((short, other))
