@@ -24,8 +24,8 @@ import numpy as np
 
 from quincunx.attack.decoding import reconstruct
 from quincunx.attack.fitting import reconstruct_block
+from quincunx.attack.garfinkel import reconstruct_seven
 from quincunx.attack.secret_column import column, rough_answers
-from quincunx.attack.seven import reconstruct_seven
 
 DATA = Path(os.environ.get("QUINCUNX_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 ISLAND = DATA / "census_blocks" / "rhode_island_2010.csv"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from quincunx.attack.anonymity import homogeneity
-from quincunx.attack.chapter import BANDS, COMPANY, EMPLOYEES, band
+from quincunx.attack.credit_scores import BANDS, COMPANY, EMPLOYEES, band
 from quincunx.attack.mondrian import mondrian
 from quincunx.attack.people import people
 from quincunx.attack.story import Story

@@ -15,7 +15,7 @@ from quincunx.attack.mondrian import mondrian
 from tests import benches
 from tests.attack.test_mondrian import check
 from tests.chart.reading import check_readable
-from tests.real import real_data
+from tests.datasets import real_data
 
 FILES = {"adult": ("persons", "adult.data"), "massachusetts": ("persons", "ma2019.csv")}
 

@@ -17,7 +17,7 @@ from quincunx.attack.linkage import combined, linked, unique_share
 from quincunx.attack.town import DIAGNOSES, TODAY, ZIPS, Town, general_shares, name_of, town
 from quincunx.noise.testing import KeyedBits
 from tests.attack.telling import told
-from tests.real import real_data
+from tests.datasets import real_data
 
 
 @settings(max_examples=60)

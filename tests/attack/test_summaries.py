@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quincunx.attack import summaries as module
-from quincunx.attack.seven import KINDS, printed, reconstruct_seven
+from quincunx.attack.garfinkel import KINDS, printed, reconstruct_seven
 from quincunx.attack.summaries import Found, Summary, reconstruct_people
 from quincunx.errors import DataError, ParameterError, VerificationError
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.audit import Gap
-from quincunx.audit.parts import without_parts
 
 
 def gap(distance2: object, allowed2: object) -> Gap:
@@ -36,13 +35,3 @@ def test_a_violation_below_an_ulp_is_no_ratio_of_one() -> None:
 @given(st.fractions(0, 10), st.fractions(0, 10))
 def test_the_ratio_is_above_one_where_the_distance_is(first: Fraction, second: Fraction) -> None:
     assert (gap(first, second).ratio > 1) == (not gap(first, second).holds)
-
-
-@given(st.integers(0, 60))
-def test_parts_are_shorter_and_reach_single_items(count: int) -> None:
-    items = tuple(range(count))
-    found = list(without_parts(items))
-    assert all(len(rest) < count and set(rest) <= set(items) for rest in found)
-    assert (() in found) == (count > 0)
-    if 1 < count <= 24:
-        assert all(tuple(each for each in items if each != gone) in found for gone in items)

@@ -18,7 +18,7 @@ from quincunx.cli.swap import swap
 from quincunx.invariant import swap_epsilon
 from quincunx.spec import Specification
 from quincunx.spec.scope import Invariants
-from tests.real import real_data
+from tests.datasets import real_data
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 app.command("swap")(swap)

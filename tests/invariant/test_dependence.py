@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from quincunx.cli.app import app
 from quincunx.errors import DataError, QuincunxWarning
 from quincunx.invariant import Dependence, swap
+from tests.datasets import real_data
 from tests.invariant.frames import KINDS, counts, frame, rows
-from tests.real import real_data
 
 SIZE = 600
 

@@ -20,9 +20,9 @@ from quincunx.invariant import Swapped, swap, swap_epsilon
 from quincunx.invariant.swapping.swap import invariants_of
 from quincunx.noise.testing import KeyedBits, key_of, keyed
 from quincunx.spec.scope import Counts, Everything, Invariants
+from tests.datasets import real_data
 from tests.invariant.frames import KINDS, counts, frame, rows
 from tests.laws.test_swapping import chance, permutations
-from tests.real import real_data
 
 FALSE_ALARM = 1e-9
 TOWN = {

@@ -9,7 +9,7 @@ import pytest
 
 from tests import benches
 from tests.chart.reading import check_readable, texts
-from tests.real import real_data
+from tests.datasets import real_data
 
 pl = pytest.importorskip("polars", reason="the demonstration needs Polars")
 

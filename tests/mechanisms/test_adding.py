@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from quincunx import mechanisms, noise
 from quincunx.audit import self_audit
-from quincunx.audit.self_audit import catalogue, running
+from quincunx.audit.self_audit import catalogue, runner
 from quincunx.cli import expression
 from quincunx.cli.app import app
 from quincunx.errors import DataError
@@ -117,7 +117,7 @@ def test_the_self_audit_tries_it(toy: type[Toy], monkeypatch: pytest.MonkeyPatch
         return np.where(np.asarray(noise.bernoulli("0.9", len(values))), values, 1 - values)
 
     monkeypatch.setattr(toy, "sample", truthful)
-    broken = running.tried(before["Toy, three heads"], samples=20_000, risk=Fraction(1, 10**8), series="adding")
+    broken = runner.tried(before["Toy, three heads"], samples=20_000, risk=Fraction(1, 10**8), series="adding")
     assert broken.refuted
 
 

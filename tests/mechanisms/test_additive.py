@@ -1,5 +1,6 @@
 """Clamping: the output is a function of the exact sum, whatever int64 does to the noise."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from quincunx.loss import Loss
 from quincunx.mechanisms.additive import LIMIT, Additive
+from quincunx.mechanisms.trial import Trial
 from quincunx.numbers import Ball
 
 INT64 = 2**63 - 1
@@ -28,6 +30,21 @@ class Fixed(Additive):
     @property
     def variance(self) -> float:
         return 0.0
+
+    def words(self, unit: Fraction = Fraction(1)) -> str:
+        return f"noise of {self.exact * unit}"
+
+    @classmethod
+    def examples(cls) -> tuple["Fixed", ...]:
+        return (cls(0),)
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        yield Trial(name="none", make=lambda: cls(0), pair=(0, 0))
+
+    @property
+    def _distance(self) -> Fraction:
+        return self.step
 
     def _draw(self, count: int) -> NDArray[np.int64]:
         return np.full(count, max(-INT64, min(self.exact, INT64)), dtype=np.int64)

@@ -17,29 +17,29 @@ MUTANTS = tomllib.loads((Path(__file__).parent / "mutants.toml").read_text(encod
 SHARE = 12
 # pytest's own exit codes.
 GREEN, RED = 0, 1
-Nursery = subprocess.Popen[str]
+Forkserver = subprocess.Popen[str]
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    """The process that forks a run of tests for each copy: nursery.py."""
-    command = [sys.executable, str(Path(__file__).parent / "nursery.py")]
+def forkserver() -> Iterator[Forkserver]:
+    """The process that forks a run of tests for each copy: forkserver.py."""
+    command = [sys.executable, str(Path(__file__).parent / "forkserver.py")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.communicate()
 
 
-def run_tests(nursery: Nursery, package: Path, tests: list[str], only: str | None = None) -> tuple[int, str]:
+def run_tests(forkserver: Forkserver, package: Path, tests: list[str], only: str | None = None) -> tuple[int, str]:
     """The exit code and the words of these tests against the library in `package`, stopping at the first failure."""
     output = package.parent / "output.txt"
     arguments = ["-x", "-q", "-p", "no:xdist", "-o", "addopts=-p no:cacheprovider", "--no-header", *tests]
     arguments += ["-k", only] if only else []
     task = {"path": str(package.parent), "output": str(output), "arguments": arguments}
-    assert nursery.stdin is not None
-    assert nursery.stdout is not None
-    nursery.stdin.write(json.dumps(task) + "\n")
-    nursery.stdin.flush()
-    return int(nursery.stdout.readline()), output.read_text(encoding="utf-8")
+    assert forkserver.stdin is not None
+    assert forkserver.stdout is not None
+    forkserver.stdin.write(json.dumps(task) + "\n")
+    forkserver.stdin.flush()
+    return int(forkserver.stdout.readline()), output.read_text(encoding="utf-8")
 
 
 def copy_of_library(folder: Path) -> Path:
@@ -59,21 +59,21 @@ def test_every_mutant_finds_its_line() -> None:
     [pytest.param(each, marks=pytest.mark.ci if i % SHARE else ()) for i, each in enumerate(MUTANTS)],
     ids=lambda mutant: mutant["name"],
 )
-def test_mutant_is_caught(mutant: dict[str, str], tmp_path: Path, nursery: Nursery) -> None:
+def test_mutant_is_caught(mutant: dict[str, str], tmp_path: Path, forkserver: Forkserver) -> None:
     package = copy_of_library(tmp_path)
     target = package / mutant["file"]
     text = target.read_text(encoding="utf-8")
     assert text.count(mutant["find"]) == 1, "the mutant's line has moved: mend the mutant"
     target.write_text(text.replace(mutant["find"], mutant["replace"]), encoding="utf-8")
-    code, words = run_tests(nursery, package, list(mutant["tests"]), mutant.get("only"))
+    code, words = run_tests(forkserver, package, list(mutant["tests"]), mutant.get("only"))
     assert code == RED, words[-2000:]
     # Red for the right reason: an assertion or an expected error, not a library that cannot be imported.
     assert "ImportError" not in words
     assert "SyntaxError" not in words
 
 
-def test_the_copy_is_what_runs(tmp_path: Path, nursery: Nursery) -> None:
-    """A test that runs in the nursery, and what it starts itself, see the copy and not the library of this process."""
+def test_the_copy_is_what_runs(tmp_path: Path, forkserver: Forkserver) -> None:
+    """A test that runs there, and what it starts itself, see the copy and not the library of this process."""
     package = copy_of_library(tmp_path)
     (tmp_path / "test_where.py").write_text(
         "import subprocess, sys\n"
@@ -83,23 +83,23 @@ def test_the_copy_is_what_runs(tmp_path: Path, nursery: Nursery) -> None:
         "    started = subprocess.run(code, capture_output=True, text=True, check=True).stdout.strip()\n"
         f"    assert quincunx.__file__ == started == {str(package / '__init__.py')!r}\n"
     )
-    code, words = run_tests(nursery, package, [str(tmp_path / "test_where.py")])
+    code, words = run_tests(forkserver, package, [str(tmp_path / "test_where.py")])
     assert code == GREEN, words[-2000:]
 
 
-def test_an_unbroken_copy_is_green(tmp_path: Path, nursery: Nursery) -> None:
+def test_an_unbroken_copy_is_green(tmp_path: Path, forkserver: Forkserver) -> None:
     """Without a mutation the same command on the same kind of copy passes: red above is the mutation's doing."""
     package = copy_of_library(tmp_path)
-    code, words = run_tests(nursery, package, ["tests/loss/test_stated.py", "tests/mechanisms/test_additive.py"])
+    code, words = run_tests(forkserver, package, ["tests/loss/test_stated.py", "tests/mechanisms/test_additive.py"])
     assert code == GREEN, words[-2000:]
 
 
-def test_every_run_loads_the_library_anew(tmp_path: Path, nursery: Nursery) -> None:
+def test_every_run_loads_the_library_anew(tmp_path: Path, forkserver: Forkserver) -> None:
     """A broken copy does not linger: the same tests are red with it and green after it."""
     broken, whole = copy_of_library(tmp_path / "broken"), copy_of_library(tmp_path / "whole")
     target = broken / "loss" / "stated.py"
     text = target.read_text(encoding="utf-8")
     target.write_text(text.replace("rho=self.rho * k * k", "rho=self.rho * k"), encoding="utf-8")
     assert target.read_text(encoding="utf-8") != text
-    codes = [run_tests(nursery, package, ["tests/loss/test_stated.py"])[0] for package in (broken, whole)]
+    codes = [run_tests(forkserver, package, ["tests/loss/test_stated.py"])[0] for package in (broken, whole)]
     assert codes == [RED, GREEN]

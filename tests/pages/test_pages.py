@@ -8,8 +8,8 @@ import pytest
 
 from quincunx.audit import self_audit
 from tests.audit.self_audit.test_page import outcome, report
+from tests.datasets import required
 from tests.pages.browser import Browser, program
-from tests.real import required
 from tests.release.world import session as opened_session
 
 pytestmark = pytest.mark.ci

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quincunx.attack.chapter import BANDS, COMPANY, EMPLOYEES, band
+from quincunx.attack.credit_scores import BANDS, COMPANY, EMPLOYEES, band
 from quincunx.attack.intruder import Learnt, Release, from_classes, from_counts
 from quincunx.attack.mondrian import mondrian as boxes_of
 from quincunx.attack.people import DIAGNOSES, SCORES, People, people

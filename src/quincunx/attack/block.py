@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from quincunx.attack.believing import believed_guess
 from quincunx.attack.consistent import Ints, Reconstruction, best_guess
 from quincunx.attack.fitting import fit_block, reconstruct_block
+from quincunx.attack.garfinkel import reconstruct_seven
+from quincunx.attack.gibbs import believed_guess
 from quincunx.attack.population import blocks, state_shares, tables, words
-from quincunx.attack.seven import reconstruct_seven
 from quincunx.attack.story import Story
 from quincunx.attack.summaries import Found, Summary, reconstruct_people
 from quincunx.attack.words import percent

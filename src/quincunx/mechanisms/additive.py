@@ -19,8 +19,9 @@ from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.mechanisms.calibration import widest
 from quincunx.mechanisms.mechanism import Mechanism, World
+from quincunx.mechanisms.parameters import first, risk
 from quincunx.mechanisms.scaled import Scaled, Shape
-from quincunx.numbers import Ball, Number, ball, float_above, positive_integer, precision, rational
+from quincunx.numbers import Ball, Number, ball, float_above, positive_integer, precision
 
 # Sums are clamped here, not noise: x + K with |x| ≤ LIMIT and K clamped to int64 has the same clamped sum as the exact
 # K, because 2^63 − 1 − LIMIT > LIMIT. So clamping is post-processing of the exact sum.
@@ -100,25 +101,16 @@ class Additive(Scaled):
 
         In the data's unit; exact for the lattice law: a is a whole number of steps.
         """
-        risk, count = rational(beta, "beta"), positive_integer(size, "size")
-        if not 0 < risk < 1:
-            hint = "beta = 0.05 asks for 95 % confidence."
-            raise ParameterError("must be between 0 and 1, both excluded", where="beta", got=str(risk)[:40], hint=hint)
+        allowed, count = risk(beta), positive_integer(size, "size")
 
         def enough(m: int) -> bool:
             # ln(1 − tail)·size ≥ ln(1 − beta), in logarithms so that a huge size keeps its digits.
             tail = self._tail(m)
-            return bool(tail < 1 and (-tail).log1p() * count >= (-ball(risk)).log1p())
+            return bool(tail < 1 and (-tail).log1p() * count >= (-ball(allowed)).log1p())
 
         with precision(_PRECISION):
-            high = 0 if enough(0) else 1
-            while high and not enough(high):
-                high *= 2
-            low = high // 2
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if enough(middle) else (middle, high)
-        return float_above(high * self.step)
+            steps = first(enough)
+        return float_above(steps * self.step)
 
     def finite(self, inputs: Sequence[int], reach: int = 40) -> FiniteMechanism:
         """The exact output law for each of `inputs`, with answers clamped `reach` steps beyond the inputs' range.

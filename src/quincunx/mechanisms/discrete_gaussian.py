@@ -17,8 +17,8 @@ from quincunx.errors import ParameterError
 from quincunx.loss import DiscreteGaussianLaw, Loss, StatedLaw, gaussian_weights
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.gaussian import Gaussian
+from quincunx.mechanisms.parameters import square_of
 from quincunx.mechanisms.scaled import Scaled
-from quincunx.mechanisms.squares import square_of
 from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
 from quincunx.numbers import Ball, Number, ball, float_near, near, normal_tail, positive, precision
 

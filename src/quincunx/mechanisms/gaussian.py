@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.loss import GaussianLaw, Loss
 from quincunx.mechanisms.additive import Additive
-from quincunx.mechanisms.squares import square_of
+from quincunx.mechanisms.parameters import square_of
 from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
 from quincunx.numbers import Ball, Number, ball, float_near, near, normal_tail, positive, precision
 

@@ -1,4 +1,4 @@
-"""Parameters, quantiles and stated losses that selecting mechanisms share."""
+"""How parameters are read, and the quantiles and stated losses that several mechanisms share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.loss import Loss, StatedLaw
-from quincunx.numbers import Number, ball, float_above, precision, rational
+from quincunx.numbers import Number, ball, float_above, positive, precision, rational
 
 
 def flag(value: object, name: str) -> bool:
@@ -16,6 +16,20 @@ def flag(value: object, name: str) -> bool:
     if type(value) is not bool:
         raise ParameterError("must be True or False", where=name, got=kind_of(value))
     return value
+
+
+def square_of(name: str, root: Number | None, square: Number | None, default: int | None = None) -> Fraction:
+    """The square from exactly one of `root` and `square`; `default` is the root where neither is given.
+
+    Squares are what is stored, so that σ and ℓ2 distances such as √2 stay rational.
+    """
+    if root is None and square is None and default is not None:
+        return Fraction(default**2)
+    if (root is None) == (square is None):
+        got = "neither" if root is None else "both"
+        hint = f"{name}2 is the square of {name}."
+        raise ParameterError(f"give exactly one of {name} and {name}2", where=name, got=got, hint=hint)
+    return positive(square, f"{name}2") if root is None else positive(root, name) ** 2
 
 
 def risk(beta: Number) -> Fraction:

@@ -9,8 +9,8 @@ from quincunx.invariant.topdown.estimate import downward, upward
 from quincunx.invariant.topdown.measure import evidence, levels_of
 from quincunx.invariant.topdown.published import half_width
 from quincunx.noise.testing import key_of, keyed
+from tests.datasets import real_data
 from tests.invariant.topdown.rhode_island import LEVELS, planned
-from tests.real import real_data
 
 
 def blocks():

@@ -2,10 +2,10 @@
 
 from quincunx.audit.self_audit.catalogue import claims, controls
 from quincunx.audit.self_audit.entry import DEFAULT, FULL, QUICK, Entry
+from quincunx.audit.self_audit.neighbour_replays import Replaying, replays
 from quincunx.audit.self_audit.outcome import Outcome, Replayed, SelfReport
 from quincunx.audit.self_audit.page import page
-from quincunx.audit.self_audit.replaying import Replaying, replays
-from quincunx.audit.self_audit.running import RISK, run
+from quincunx.audit.self_audit.runner import RISK, run
 
 __all__ = [
     "DEFAULT",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any, Final
 
-from quincunx.audit.spaces.fewer import Tagged, World, fewer
+from quincunx.audit.shrink.records import Tagged, World, fewer
 from quincunx.audit.spaces.literal import literal
 from quincunx.audit.spaces.space import Space, expect
 from quincunx.audit.spaces.values import STYLES, Row, Values

@@ -82,7 +82,7 @@ class Tables(Space["Side"]):
         return world[0], 1 - world[1]
 
     def smaller(self, before: Side, after: Side) -> Iterator[tuple[Side, Side]]:
-        from quincunx.audit.tables.shrink import fewer
+        from quincunx.audit.shrink.tables import fewer
 
         for pair in fewer(before[0], self._owned):
             yield (pair, before[1]), (pair, after[1])

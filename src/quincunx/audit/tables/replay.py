@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Literal
 
 from quincunx.audit.gap import Gap
+from quincunx.audit.shrink.tables import shrink
 from quincunx.audit.tables.distance import gaps
 from quincunx.audit.tables.neighbours import Maker
 from quincunx.audit.tables.questions import accepted, questions
 from quincunx.audit.tables.report import EMPTY, Cell, Replay, Violation, labels, limit_words, merged, unit_words
-from quincunx.audit.tables.shrink import shrink
 from quincunx.audit.tables.values import STORAGE
 from quincunx.audit.tables.world import Pair
 from quincunx.audit.tables.worlds import Worlds, alone

@@ -8,7 +8,7 @@ from math import exp, prod
 import numpy as np
 import pytest
 
-from quincunx.attack.believing import _sweeps, believed_guess
+from quincunx.attack.gibbs import _sweeps, believed_guess
 
 ROWS = np.array([[1, 1, 0], [0, 0, 1], [1, 0, 1]])
 SHARES = np.array([0.5, 0.3, 0.2])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol, TypeAlias
 
-from quincunx.audit.parts import without_parts
+from quincunx.audit.shrink.parts import without_parts
 from quincunx.audit.spaces.literal import literal
 from quincunx.audit.spaces.values import Values
 from quincunx.spec import AddRemove, Replace

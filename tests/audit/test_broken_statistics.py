@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quincunx.audit import StatisticReplay, replay_statistic
-from tests.audit.seeded import SEEDS, Seed
+from tests.audit.broken_statistics import SEEDS, Seed
 
 # A word of the name for each class of DESIGN that a statistic before noise can have.
 CLASSES = (

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import sqlglot
 from sqlglot import exp
 
-from quincunx.audit.parts import without_parts
+from quincunx.audit.shrink.parts import without_parts
 from quincunx.audit.tables.world import Pair, Piece, Row
 
 # Whether each candidate is still a violation of the same part.

@@ -16,8 +16,8 @@ from quincunx.audit.blackbox.challenge import challenge
 from quincunx.audit.blackbox.sampler import Sampler
 from quincunx.audit.self_audit import catalogue
 from quincunx.audit.self_audit.entry import DEFAULT, Entry
+from quincunx.audit.self_audit.neighbour_replays import replays
 from quincunx.audit.self_audit.outcome import Outcome, Replayed, SelfReport
-from quincunx.audit.self_audit.replaying import replays
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.noise import key_of, keyed

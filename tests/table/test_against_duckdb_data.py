@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import quincunx as qx
-from tests.real import real_data
+from tests.datasets import real_data
 
 # The scale of the noise is then far below one lattice step.
 SPEND = 10**24

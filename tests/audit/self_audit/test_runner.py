@@ -11,7 +11,7 @@ import pytest
 
 from quincunx import noise
 from quincunx.audit import self_audit
-from quincunx.audit.self_audit import running
+from quincunx.audit.self_audit import runner
 from quincunx.errors import ParameterError, VerificationError
 from quincunx.invariant.swapping import rearrange
 from quincunx.mechanisms import (
@@ -36,7 +36,7 @@ def test_no_claim_of_the_catalogue_is_refuted(full: bool) -> None:
     for name, entry in self_audit.claims().items():
         # What is drawn one at a time is drawn less.
         samples = 10**6 if full else FEW if entry.share == 1 else FEW // 4
-        found = running.tried(entry, samples=samples, risk=Fraction(1, 10**8), series="suite")
+        found = runner.tried(entry, samples=samples, risk=Fraction(1, 10**8), series="suite")
         assert found.samples == entry.samples(samples)
         assert 0 <= found.q_high <= 1
         if found.refuted:
@@ -48,7 +48,7 @@ def test_no_claim_of_the_catalogue_is_refuted(full: bool) -> None:
 
 @pytest.mark.parametrize("name", self_audit.controls())
 def test_every_control_is_refuted(name: str) -> None:
-    found = running.work(("control", name, 40_000, Fraction(1, 10**8), "controls"))
+    found = runner.work(("control", name, 40_000, Fraction(1, 10**8), "controls"))
     assert found.refuted, found
 
 
@@ -173,10 +173,10 @@ def one_measure_free(patch: pytest.MonkeyPatch) -> None:
 )
 def test_a_mutated_mechanism_is_refuted(monkeypatch: pytest.MonkeyPatch, name: str, mutation: Patch) -> None:
     entry = self_audit.claims()[name]
-    before = running.tried(entry, samples=30_000, risk=Fraction(1, 10**8), series="mutated")
+    before = runner.tried(entry, samples=30_000, risk=Fraction(1, 10**8), series="mutated")
     assert not before.refuted
     mutation(monkeypatch)
-    after = running.tried(entry, samples=30_000, risk=Fraction(1, 10**8), series="mutated")
+    after = runner.tried(entry, samples=30_000, risk=Fraction(1, 10**8), series="mutated")
     assert after.refuted, after
 
 
@@ -198,16 +198,16 @@ def test_a_run_has_everything_and_can_be_repeated() -> None:
     assert (first.keyed, first.samples, first.risk, first.controls, first.replays) == (
         True,
         5_000,
-        running.RISK,
+        runner.RISK,
         (),
         (),
     )
 
 
 def test_the_confidence_is_that_of_the_whole_catalogue_whatever_is_run() -> None:
-    tasks = running._tasks(1_000, "parallel", None)
-    assert {task[3] for task in tasks} == {running.RISK / len(self_audit.claims())}
-    assert Fraction(1, 10**6) == running.RISK
+    tasks = runner._tasks(1_000, "parallel", None)
+    assert {task[3] for task in tasks} == {runner.RISK / len(self_audit.claims())}
+    assert Fraction(1, 10**6) == runner.RISK
 
 
 def test_two_processes_find_the_same() -> None:
@@ -221,8 +221,8 @@ def test_two_processes_find_the_same() -> None:
 
 
 def test_the_slowest_tasks_start_first() -> None:
-    tasks = running._tasks(1_000, "", None)
-    ordered = sorted(tasks, key=running._weight, reverse=True)
+    tasks = runner._tasks(1_000, "", None)
+    ordered = sorted(tasks, key=runner._weight, reverse=True)
     assert ordered[0][0] == "replay"
     assert ordered[-1][1] in self_audit.claims() or ordered[-1][1] in self_audit.controls()
     assert len(tasks) == len(self_audit.claims()) + len(self_audit.controls()) + len(self_audit.replays())
@@ -257,10 +257,10 @@ def test_a_mechanism_that_raises_is_an_error_with_its_name() -> None:
         raise ZeroDivisionError("gone")
 
     with pytest.raises(Exception, match="the vectorised callable raised; got ZeroDivisionError: gone"):
-        running.tried(entry(draw=broken), samples=1_000, risk=Fraction(1, 100))
+        runner.tried(entry(draw=broken), samples=1_000, risk=Fraction(1, 100))
 
 
 def test_claims_are_stated_with_symbols() -> None:
-    assert running.stated("epsilon=0.5, delta=1e-6") == "ε = 0.5, δ = 1e-6"
-    assert running.stated("rho=1.23456789") == "ρ = 1.23457"
-    assert running.stated(Laplace(scale=1).loss) == "all of δ(ε)"
+    assert runner.stated("epsilon=0.5, delta=1e-6") == "ε = 0.5, δ = 1e-6"
+    assert runner.stated("rho=1.23456789") == "ρ = 1.23457"
+    assert runner.stated(Laplace(scale=1).loss) == "all of δ(ε)"

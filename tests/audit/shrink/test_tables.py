@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quincunx.audit import Gap, Pair, Piece, Violation
-from quincunx.audit.tables.shrink import shrink
+from quincunx.audit.shrink.tables import shrink
 from quincunx.errors import VerificationError
 from quincunx.spec.people import People
 from tests.audit.tables.bugs import BUGS
