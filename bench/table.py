@@ -107,7 +107,7 @@ def ours() -> dict[str, Task]:
     def unchecked(path: str) -> None:
         from unittest.mock import patch
 
-        from quincunx.table import parquet
+        from quincunx.data import parquet
         from quincunx.table.engines.duckdb import scan
 
         total = scan.arrived

@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from quincunx.data import engine_type
 from quincunx.errors import HaltedError, RefusalError, UnavailableError
 from quincunx.ledger import Ledger
 from quincunx.release import Session
 from quincunx.release.pricing import Priced
 from quincunx.table.engines.duckdb import DuckDB, stand_in
 from quincunx.table.source import Table
-from quincunx.table.storage import engine_type
 from tests.release.world import PLAN, session, visits, write_plan
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from quincunx.data import arrow, encoding
 from quincunx.errors import DataError, QueryError, QuincunxError
 from quincunx.spec.unit import AddRemove
-from quincunx.table import arrow, encoding
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import quincunx.errors as errors
+from quincunx.data import frames, origin
 from quincunx.spec.unit import AddRemove, Replace
-from quincunx.table import frames, origin
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema

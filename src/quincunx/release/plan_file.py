@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from quincunx.data import check_local
 from quincunx.errors import kind_of
 from quincunx.numbers import Exact, delta_parameter, non_negative, number, positive, probability
 from quincunx.release.invariants import read_invariants
@@ -21,7 +22,6 @@ from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.declaration import FIELDS
 from quincunx.table.engines import ENGINES
-from quincunx.table.files import check_local
 
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")

@@ -10,18 +10,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from quincunx.data import MARKED_TEXT, Notation, observed, origin_of, type_of, write_file
 from quincunx.errors import InputError
 from quincunx.numbers import Number
 from quincunx.sample.proposal import Answers, Asked, expected, owner
 from quincunx.sample.world import Columns, world
-from quincunx.table.delimited import observed
-from quincunx.table.dialect import Dialect
-from quincunx.table.files import find
-from quincunx.table.storage import MARKED_TEXT, type_of
 
 _SPECIAL: Final = {"visits": "* REPLACE (CAST(cost AS DECIMAL(9, 2)) AS cost)"}
 
@@ -59,8 +55,8 @@ def plan_for(folder: str | Path, data: str | Path, ask: Callable[[Asked], Answer
     """The same, with what is left to fill in. ask: who can say some of it before the plan is written."""
     file = Path(data)
     several = file.is_dir() or not file.suffix.lower().endswith((".csv", ".tsv", ".gz"))
-    seen = Dialect() if several else observed(file)
-    origin, hidden = find(data, seen)
+    seen = Notation() if several else observed(file)
+    origin, hidden = origin_of(data, seen)
     place = _named_empty(Path(folder))
     source = os.path.relpath(file.resolve(), place.resolve())
     stem = file.name.partition(".")[0] if not file.is_dir() else file.resolve().name
@@ -95,7 +91,7 @@ def _filled(plan: str, said: Answers) -> str:
     return plan.replace("limits = { }  ", f"limits = {{ rows = {said.rows} }}", 1) if said.rows else plan
 
 
-def _written(seen: Dialect) -> list[str]:
+def _written(seen: Notation) -> list[str]:
     """How a CSV file seems to be written, for a plan to declare."""
     declared = {name: getattr(seen, name) for name in seen.declared}
     return [f"{name} = {_quoted(value)}  # as its first line looks: check" for name, value in declared.items()]
@@ -124,11 +120,7 @@ def _text(name: str) -> str:
 
 def _write(path: Path, name: str, columns: Columns) -> Path:
     data: dict[str, NDArray[Any]] = {key: np.ascontiguousarray(values) for key, values in columns.items()}
-    with duckdb.connect(":memory:") as connection:
-        connection.register("sample", data)
-        select = f"SELECT {_SPECIAL.get(name, '*')} FROM sample"
-        options = "FORMAT parquet" if path.suffix == ".parquet" else "FORMAT csv, HEADER"
-        connection.execute(f"COPY ({select}) TO '{str(path).replace(chr(39), chr(39) * 2)}' ({options})")
+    write_file(path, f"SELECT {_SPECIAL.get(name, '*')} FROM sample", {"sample": data})
     return path
 
 

@@ -6,33 +6,24 @@ import difflib
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
-from sqlglot import exp
-
-from quincunx.errors import DataError, SpecificationError, UnavailableError
+from quincunx.data import Notation, decimal_parts, distinct_names, read_notation, type_of
+from quincunx.errors import DataError, SpecificationError
 from quincunx.spec.unit import AddRemove, Replace
-from quincunx.table import files, frames
 from quincunx.table.declaration import (
     Declaration,
     check_numbers,
-    distinct_names,
     read_columns,
     read_keys,
     read_limits,
     read_span,
 )
-from quincunx.table.dialect import Dialect, read_dialect
-from quincunx.table.engines.duckdb.connection import connect
-from quincunx.table.engines.duckdb.dialect import DUCKDB
-from quincunx.table.engines.keys import normal, python_value
-from quincunx.table.engines.piece import DIALECT, cast
-from quincunx.table.engines.scan import inside, read
+from quincunx.table.engines.engine import Binding, engine_for, engine_named
+from quincunx.table.engines.keys import python_value
+from quincunx.table.engines.scan import inside
 from quincunx.table.expression import Value
-from quincunx.table.origin import Hidden, Origin
 from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
-from quincunx.table.storage import decimal_parts, type_of
 
 __all__ = ["Table", "schema"]
 
@@ -48,14 +39,15 @@ class Table:
     a Parquet or CSV file, of a folder of Parquet files or a pattern for them. limits: how much of one person may count
     in a question: rows, groups, per_group. columns: name → {"type", "bounds", "step", "keys", "length", "null"}, each
     optional. public: anyone may read it; it has no limits. encoding, separator, decimal, thousands: how a CSV file is
-    written that is not UTF-8, or not 1234.5 between commas. Opening reads no private row.
+    written that is not UTF-8, or not 1234.5 between commas. Opening reads no private row: the engine that reads the
+    source finds its columns by their metadata.
     """
 
-    origin: Origin
+    origin: Binding
     limits: Limits
     columns: Mapping[str, Declaration]
     public: bool
-    dialect: Dialect
+    dialect: Notation
     notes: tuple[str, ...]
 
     def __init__(
@@ -70,12 +62,8 @@ class Table:
         decimal: str | None = None,
         thousands: str | None = None,
     ) -> None:
-        declared, dialect = read_columns(columns or {}), read_dialect(encoding, separator, decimal, thousands)
-        if isinstance(source, str | Path):
-            origin, hidden = files.find(source, dialect)
-        else:
-            files.check_no_dialect(dialect, type(source).__name__)
-            origin, hidden = frames.find(source)
+        declared, dialect = read_columns(columns or {}), read_notation(encoding, separator, decimal, thousands)
+        origin, hidden = engine_for(source).bind(source, dialect)
         _check_names(declared, origin, hidden)
         if public and limits:
             hint = "Leave limits out: a public table holds nobody's secrets."
@@ -154,37 +142,20 @@ class Table:
         if found is None:
             hint = "Name a column of a public table."
             raise DataError(f"no public column {name!r}", where="Table.values", hint=hint)
-        storage = dict(self.origin.fields)[found.name]
-        select = exp.select(exp.alias_(normal(DUCKDB, read(DUCKDB, found, storage)).sql, "v"))
-        return [python_value(row[0]) for row in self._rows(select, [found.name])]
+        return [python_value(row[0]) for row in self._rows([found], texts=False)]
 
     def digest(self) -> str:
         """SHA-256 of the visible columns and all rows of a public table, in their order."""
         if not self.public:
             raise DataError("only public tables have a digest", where="Table.digest")
         described = self._columns("table")
-        storage = dict(self.origin.fields)
-        chosen = [
-            exp.alias_(cast(read(DUCKDB, each, storage[each.name]).sql, "VARCHAR"), each.name) for each in described
-        ]
         hashed = hashlib.sha256(repr([(each.name, each.type) for each in described]).encode())
-        for row in self._rows(exp.select(*chosen), [each.name for each in described]):
+        for row in self._rows(described, texts=True):
             hashed.update(repr(row).encode())
         return hashed.hexdigest()
 
-    def _rows(self, select: exp.Select, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        rows: list[tuple[Any, ...]] | None = None
-        connection = connect(self.origin.paths, folders=self.origin.folders)
-        try:
-            with self.origin.reading(connection, names) as relation:
-                rows = connection.execute(select.from_(relation).sql(dialect=DIALECT)).fetchall()
-        except Exception:
-            rows = None
-        finally:
-            connection.close()
-        if rows is None:
-            raise UnavailableError("a public table cannot be read", where="Table", got=self.kind)
-        return rows
+    def _rows(self, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
+        return engine_named(self.origin.engine).public_rows(self.origin, columns, texts=texts)
 
 
 def schema(tables: Mapping[str, Table], unit: AddRemove | Replace) -> Schema:
@@ -199,7 +170,7 @@ def schema(tables: Mapping[str, Table], unit: AddRemove | Replace) -> Schema:
     return Schema(tables=found, unit=unit)
 
 
-def _check_names(declared: Iterable[str], origin: Origin, hidden: Hidden) -> None:
+def _check_names(declared: Iterable[str], origin: Binding, hidden: Mapping[str, str]) -> None:
     """Only columns that questions can see are declared."""
     known = {name.lower() for name, _ in origin.fields}
     reasons = {name.lower(): why for name, why in hidden.items()}

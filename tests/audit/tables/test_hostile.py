@@ -9,9 +9,9 @@ import pytest
 
 from quincunx.audit.tables import hostile_values
 from quincunx.audit.tables.hostile import Hostility, hostile
+from quincunx.data import RAW_TEXT
 from quincunx.errors import VerificationError
 from quincunx.table.engines.duckdb import scan
-from quincunx.table.storage import RAW_TEXT
 
 # The module: the package holds the function under its name.
 asking = import_module("quincunx.audit.tables.hostile")

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from quincunx.data import connect
 from quincunx.errors import QueryError, UnavailableError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.aggregates.count import Count
 from quincunx.table.engines import DuckDB, Result, evaluate
-from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.keys import public_key, python_value
 from quincunx.table.engines.piece import common, constant, decimal_text
 from quincunx.table.plan import Query

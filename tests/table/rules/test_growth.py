@@ -10,10 +10,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from quincunx.data import connect
 from quincunx.errors import QueryError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import evaluate
-from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.piece import Piece, column

@@ -11,21 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from quincunx.data import copy_to, quoted, type_of, unchecked
 from quincunx.errors import DataError, cause
 from quincunx.invariant.swapping.columns import EVERY, Integers, compact
 from quincunx.invariant.swapping.swap import Drawn
 
-# DuckDB's name of a type, up to its bracket → the words of `domain.Tables`
-_TYPES: Final = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "decimal"),
-    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), "text"),
-    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "timestamp"),
-    "TIMESTAMP WITH TIME ZONE": "timestamp",
-    "BOOLEAN": "boolean",
-    "DATE": "date",
-}
 # Whole numbers that NumPy holds as they are.
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "BOOLEAN")
 _READ: Final = {
@@ -33,7 +23,6 @@ _READ: Final = {
     ".csv": "SELECT * FROM read_csv(?, header = true, all_varchar = true)",
     ".parquet": "SELECT * FROM read_parquet(?)",
 }
-_WRITE: Final = {".csv": "FORMAT csv, HEADER true", ".parquet": "FORMAT parquet"}
 
 
 class FileTable:
@@ -64,13 +53,13 @@ class FileTable:
 
     def incomplete(self, name: str) -> bool:
         """Whether the column has missing values; a float that is not a number is one."""
-        column = _quoted(name)
+        column = quoted(name)
         floats = self._kinds[name] in ("FLOAT", "DOUBLE")
         return self._count(f"{column} IS NULL OR isnan({column})" if floats else f"{column} IS NULL") > 0
 
     def codes(self, name: str, rows: slice = EVERY) -> Integers:
         """The codes of the column, or of some of its rows."""
-        column = _quoted(name)
+        column = quoted(name)
         if self._kinds[name] in _WHOLE and rows == EVERY and not self.incomplete(name):
             return compact(np.asarray(self._asked(f"SELECT {column} FROM data ORDER BY rowid").fetchnumpy()[name]))
         start, stop, step = rows.indices(self.rows)
@@ -86,7 +75,7 @@ class FileTable:
 
     def texts(self, name: str) -> tuple[list[str], Integers]:
         """The column's different values as texts, sorted, and the number of each row's; a missing one is "missing"."""
-        query = f"SELECT coalesce(CAST({_quoted(name)} AS VARCHAR), 'missing') AS v FROM data ORDER BY rowid"
+        query = f"SELECT coalesce(CAST({quoted(name)} AS VARCHAR), 'missing') AS v FROM data ORDER BY rowid"
         values, places = np.unique(
             np.asarray(self._asked(query).fetchnumpy()["v"], dtype=object).astype(str), return_inverse=True
         )
@@ -95,18 +84,19 @@ class FileTable:
     def write(self, drawn: Drawn, out: str | Path) -> None:
         """Write the swapped rows, without the household key. The file appears when it is complete, or not at all."""
         target = Path(out)
-        options = _WRITE[_format(target, "--out")]
+        ending = _format(target, "--out")
         moves = {"place": np.arange(self.rows), "line": drawn.order, "source": drawn.source[drawn.order]}
         kept = [name for name in self.types if name != drawn.roles.household]
-        picked = ", ".join(f"{'s' if name in drawn.roles.column else 'd'}.{_quoted(name)}" for name in kept)
+        picked = ", ".join(f"{'s' if name in drawn.roles.column else 'd'}.{quoted(name)}" for name in kept)
         self._connection.register("moves", moves)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         try:
             with _readable(target, "written"):
-                self._connection.execute(
-                    f"COPY (SELECT {picked} FROM moves AS m JOIN data AS d ON d.rowid = m.line JOIN data AS s "
-                    f"ON s.rowid = m.source ORDER BY m.place) TO {_literal(str(partial))} ({options})"
+                rows = (
+                    f"SELECT {picked} FROM moves AS m JOIN data AS d ON d.rowid = m.line "
+                    "JOIN data AS s ON s.rowid = m.source ORDER BY m.place"
                 )
+                copy_to(self._connection, rows, partial, ending)
                 os.replace(partial, target)
         finally:
             partial.unlink(missing_ok=True)
@@ -129,7 +119,7 @@ def _format(path: Path, where: str) -> str:
     # A compressed file can be read, not written: nobody asked how.
     if ending == ".gz" and where == "FILE":
         ending = path.with_suffix("").suffix.lower()
-    if ending not in _WRITE:
+    if ending not in _READ:
         hint = "The name must end in .csv or .parquet."
         raise DataError("unknown kind of file", where=where, got=path.name, hint=hint)
     return ending
@@ -148,16 +138,8 @@ def _readable(path: Path, done: str = "read") -> Iterator[None]:
 
 
 def _type(name: str, kind: str) -> str:
-    word = _TYPES.get(kind.partition("(")[0])
+    word = type_of(unchecked(kind))
     if word is None:
         hint = "Convert it to numbers, texts or dates, or drop it."
         raise DataError(f"column {name!r} has a type that no schema describes", got=kind[:40], hint=hint)
     return word
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -16,14 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from quincunx.data import Notation, connect, is_unicode, origin_of
 from quincunx.errors import DataError, cause
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers, Schema
-from quincunx.table.declaration import is_unicode
-from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.scan import read
-from quincunx.table.files import find
 from quincunx.table.schema import ColumnSchema
 
 # One row's count is cut here, so that no sum of rows leaves int64.
@@ -148,15 +146,15 @@ def _count(text: str) -> int:
 
 
 def _parquet_header(file: Path) -> list[str]:
-    origin, _ = find(file, None)
+    origin, _ = origin_of(file, Notation())
     return [name for name, _ in origin.fields]
 
 
 def _from_parquet(file: Path, schema: Schema, geography: Geography, key: str | None, counts: str | None) -> Integers:
-    """One statement over the total scan of tables (table/origin.md), so that no row can make it fail."""
+    """One statement over the total scan of tables (data/origin.md), so that no row can make it fail."""
     names = [name for name in (key, counts) if name is not None]
     check_columns(file, schema, geography, names)
-    origin, _ = find(file, None)
+    origin, _ = origin_of(file, Notation())
     storage = dict(origin.fields)
 
     def scanned(name: str, kind: str = "text") -> str:

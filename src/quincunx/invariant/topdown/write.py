@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from quincunx import noise
+from quincunx.data import quoted, write_file
 from quincunx.errors import UnavailableError, cause
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown.measure import variance_of
@@ -166,21 +167,6 @@ def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 
-def _copied(path: Path, query: str, tables: dict[str, dict[str, Any]]) -> None:
-    import duckdb
-
-    connection = duckdb.connect()
-    try:
-        for name, table in tables.items():
-            connection.register(name, table)
-        target = str(path).replace("'", "''")
-        connection.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet)")
-    except duckdb.Error as error:
-        raise OSError(type(error).__name__) from None
-    finally:
-        connection.close()
-
-
 def _microdata(path: Path, release: Release) -> None:
     planned = release.topdown
     leaves, cells = release.tables[-1], planned.schema.cells
@@ -191,16 +177,16 @@ def _microdata(path: Path, release: Release) -> None:
         "rows": {"place": np.arange(len(rows)), "leaf": rows // cells, "cell": rows % cells},
         "leaves": {"leaf": np.arange(len(leaves)), "code": np.array(planned.geography.codes[-1], dtype=object)},
     }
-    picked = [f"leaves.code AS {_quoted(planned.geography.column)}"]
+    picked = [f"leaves.code AS {quoted(planned.geography.column)}"]
     joins = ["JOIN leaves ON leaves.leaf = rows.leaf"]
     places = np.unravel_index(np.arange(cells), planned.schema.sizes)
     values: dict[str, Any] = {"cell": np.arange(cells)}
     for axis, (name, known) in enumerate(planned.schema.attributes):
         values[f"v{axis}"] = np.array(known, dtype=object)[places[axis]]
-        picked.append(f"cells.v{axis} AS {_quoted(name)}")
+        picked.append(f"cells.v{axis} AS {quoted(name)}")
     tables["cells"] = values
     joins.append("JOIN cells ON cells.cell = rows.cell")
-    _copied(path, f"SELECT {', '.join(picked)} FROM rows {' '.join(joins)} ORDER BY rows.place", tables)
+    write_file(path, f"SELECT {', '.join(picked)} FROM rows {' '.join(joins)} ORDER BY rows.place", tables, ".parquet")
 
 
 def _numbers(
@@ -240,7 +226,7 @@ def _numbers(
         "JOIN names ON names.part = n.part JOIN codes ON codes.part = n.part AND codes.place = n.place "
         "JOIN labels ON labels.part = n.part AND labels.cell = n.cell ORDER BY n.part, n.place, n.cell"
     )
-    _copied(path, query_text, tables)
+    write_file(path, query_text, tables, ".parquet")
 
 
 def _arrays(columns: dict[str, list[Any]]) -> dict[str, Any]:
@@ -291,7 +277,3 @@ def _intervals(release: Release, spreads: Sequence[Spread], folder: Path) -> Pat
     file = folder / planned.outputs["intervals"]
     _write(file, lambda path: _numbers(path, release, parts, columns))
     return file
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

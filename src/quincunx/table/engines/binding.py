@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from quincunx.data import frame_name
 from quincunx.errors import QueryError
 from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.engine import Binding, Held
 from quincunx.table.engines.rows import Source, Sources
 from quincunx.table.engines.scan import read
 from quincunx.table.measure import Program, columns_read
 from quincunx.table.schema import Schema
-from quincunx.table.storage import frame_name
-
-if TYPE_CHECKING:
-    from quincunx.table.origin import Origin
-    from quincunx.table.source import Table
 
 
-def bound(d: Dialect, program: Program, tables: Mapping[str, Table], schema: Schema, where: str) -> Sources:
+def bound(d: Dialect, program: Program, tables: Mapping[str, Held], schema: Schema, where: str) -> Sources:
     """The sources of a program, by the numbers of its scans; `tables` by names in lower case. Reads nothing."""
     return {number: _source(d, program, number, tables, schema, where) for number in program.query.rows.tables}
 
 
-def scanned(program: Program, number: int, tables: Mapping[str, Table]) -> Origin:
+def scanned(program: Program, number: int, tables: Mapping[str, Held]) -> Binding:
     """Where the rows of a scan are, under a name that no other scan of the program has."""
     return tables[program.query.rows.tables[number].name.lower()].origin.named(frame_name(number))
 
 
 def _source(
-    d: Dialect, program: Program, number: int, tables: Mapping[str, Table], schema: Schema, where: str
+    d: Dialect, program: Program, number: int, tables: Mapping[str, Held], schema: Schema, where: str
 ) -> Source:
     name = program.query.rows.tables[number].name
     declared = schema.table(name)

@@ -7,12 +7,12 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import no_nan, within
 from quincunx.table.engines.emit_time import calendar
 from quincunx.table.engines.piece import INTEGERS, Piece, alike, binary, both, call, cast, choose
 from quincunx.table.expression import Call
-from quincunx.table.storage import decimal_parts
 
 
 def _boolean(sql: exp.Expression) -> Piece:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlglot import exp
 
+from quincunx.data import Notation
 from quincunx.errors import DataError
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Value
 from quincunx.table.measure import Program
+from quincunx.table.schema import ColumnSchema, Schema
 
-if TYPE_CHECKING:
-    from quincunx.table.schema import Schema
-    from quincunx.table.source import Table
-
-# Name → (module, class); loaded when an engine is opened, so that each may need libraries of its own.
+# Name → (module, class); loaded when something is opened, so that each may need libraries of its own.
 ENGINES: Final[Mapping[str, tuple[str, str]]] = {"duckdb": ("quincunx.table.engines.duckdb", "DuckDB")}
+# Library and class of a source → the engine that reads it; everything else is data of this machine, which DuckDB reads.
+ELSEWHERE: Final[dict[tuple[str, str], str]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,53 @@ class Result:
         return "Result(private)"
 
 
+class Binding(Protocol):
+    """A source as its engine found it, by metadata alone: where its rows are, and in which types they arrive."""
+
+    engine: ClassVar[str]
+
+    @property
+    def kind(self) -> str:
+        """What the source is: pandas, parquet, …"""
+        ...
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """The columns that questions can see, with the types in which they arrive."""
+        ...
+
+    @property
+    def once(self) -> bool:
+        """Whether it must be read exactly once in a question, because a second reading may differ."""
+        ...
+
+    def named(self, name: str) -> Binding:
+        """The same rows under another name while they are read: a program may read a table twice."""
+        ...
+
+    def needed(self, names: Sequence[str]) -> list[str]:
+        """The fields of these names, compared without case; where there are none, one that is cheap to read."""
+        ...
+
+    def relation(self, names: Sequence[str]) -> exp.Expression:
+        """What stands in FROM for these columns. Reads nothing."""
+        ...
+
+
+class Held(Protocol):
+    """A table as engines know it."""
+
+    @property
+    def origin(self) -> Binding:
+        """Its source, bound by its engine."""
+        ...
+
+    @property
+    def public(self) -> bool:
+        """Whether anyone may read it."""
+        ...
+
+
 class Engine(Protocol):
     """What a session asks of an engine that holds its tables. `run` alone reads private rows.
 
@@ -48,6 +96,18 @@ class Engine(Protocol):
     """
 
     kind: ClassVar[str]
+
+    def __init__(self, tables: Mapping[str, Held], schema: Schema) -> None: ...
+
+    @staticmethod
+    def bind(source: object, notation: Notation) -> tuple[Binding, Mapping[str, str]]:
+        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
+        ...
+
+    @staticmethod
+    def public_rows(origin: Binding, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
+        """All rows of a public source in their order: keys as values, or everything as texts."""
+        ...
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute. Reads nothing."""
@@ -66,15 +126,26 @@ class Engine(Protocol):
         ...
 
 
-def open_engine(tables: Mapping[str, Table], schema: Schema) -> Engine:
+def engine_named(kind: str) -> type[Engine]:
+    """The engine of a name in ENGINES."""
+    module, name = ENGINES[kind]
+    found: type[Engine] = getattr(import_module(module), name)
+    return found
+
+
+def engine_for(source: object) -> type[Engine]:
+    """The engine that reads a source."""
+    kind = type(source)
+    return engine_named(ELSEWHERE.get((kind.__module__.partition(".")[0], kind.__name__), "duckdb"))
+
+
+def open_engine(tables: Mapping[str, Held], schema: Schema) -> Engine:
     """The engine that reads the tables: one for all private ones."""
     kinds = {table.origin.engine for table in tables.values() if not table.public}
     if len(kinds) != 1:
         hint = "Bring them together in one place, or open a session for each."
         raise DataError("the private tables are read by different engines", where="tables", hint=hint)
-    module, name = ENGINES[kinds.pop()]
-    engine: Engine = getattr(import_module(module), name)(tables, schema)
-    return engine
+    return engine_named(kinds.pop())(tables, schema)
 
 
 def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:

@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.piece import INTEGERS, Piece, binary, choose, decimal_text, double, iso, nearest
 from quincunx.table.expression import Value
-from quincunx.table.storage import decimal_parts
 
 
 def normal(d: Dialect, piece: Piece) -> Piece:

@@ -11,11 +11,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from quincunx.data import decimal_parts
 from quincunx.table.aggregates import Factor
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, whole
 from quincunx.table.measure import Measure
-from quincunx.table.storage import decimal_parts
 
 
 def present(d: Dialect, piece: Piece) -> exp.Expression:

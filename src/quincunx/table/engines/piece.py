@@ -1,4 +1,4 @@
-"""Pieces of a DuckDB statement with the SQL type that each has, so that nothing depends on implicit casts."""
+"""Pieces of a statement with the SQL type that each has, so that nothing depends on implicit casts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,32 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.data import binary, both, call, cast, choose, column, decimal_parts, option, text, try_cast
 from quincunx.table.expression import Value
-from quincunx.table.storage import decimal_parts
 
-DIALECT: Final = "duckdb"
+__all__ = [
+    "DEFAULTS",
+    "INTEGERS",
+    "Piece",
+    "alike",
+    "binary",
+    "both",
+    "call",
+    "cast",
+    "choose",
+    "column",
+    "common",
+    "constant",
+    "decimal_text",
+    "double",
+    "integer_type",
+    "iso",
+    "nearest",
+    "option",
+    "text",
+    "try_cast",
+    "whole",
+]
 INTEGERS: Final = ("BIGINT", "HUGEINT")
 # The type in which an expression of each of our types is computed where nothing else is known.
 DEFAULTS: Final = {
@@ -46,47 +68,6 @@ class Piece:
         return Piece(sql=cast(self.sql, wanted), type=wanted)
 
 
-def cast(sql: exp.Expression, wanted: str) -> exp.Expression:
-    """CAST(sql AS wanted)."""
-    return exp.Cast(this=sql, to=exp.DataType.build(wanted, dialect=DIALECT))
-
-
-def try_cast(sql: exp.Expression, wanted: str) -> exp.Expression:
-    """TRY_CAST(sql AS wanted): NULL where the value does not fit."""
-    return exp.TryCast(this=sql, to=exp.DataType.build(wanted, dialect=DIALECT))
-
-
-def call(name: str, *arguments: exp.Expression) -> exp.Expression:
-    """A function by its name in DuckDB, as it is."""
-    return exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def option(name: str, value: exp.Expression) -> exp.Expression:
-    """A named argument of a function."""
-    return exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
-
-
-def binary(kind: type[exp.Binary], left: exp.Expression, right: exp.Expression) -> exp.Expression:
-    """A binary operator in parentheses."""
-    return exp.Paren(this=kind(this=left, expression=right))
-
-
-def both(parts: Sequence[exp.Expression]) -> exp.Expression:
-    """All conditions, in parentheses; TRUE where there is none."""
-    if not parts:
-        return exp.true()
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = exp.And(this=joined, expression=part)
-    return joined if len(parts) == 1 else exp.Paren(this=joined)
-
-
-def choose(cases: Sequence[tuple[exp.Expression, exp.Expression]], otherwise: exp.Expression) -> exp.Expression:
-    """CASE WHEN … THEN … ELSE … END."""
-    branches = [exp.If(this=condition, true=value) for condition, value in cases]
-    return exp.Case(ifs=branches, default=otherwise)
-
-
 def whole(value: int) -> exp.Expression:
     """A whole number as a constant of the smallest of BIGINT and HUGEINT that holds it."""
     return cast(exp.Literal.string(str(value)), integer_type(value, value))
@@ -110,16 +91,6 @@ def nearest(value: Fraction) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def text(value: str) -> exp.Expression:
-    """A text as a quoted constant."""
-    return exp.Literal.string(value)
-
-
-def column(name: str, table: str | None = None) -> exp.Expression:
-    """A quoted column."""
-    return exp.column(exp.to_identifier(name, quoted=True), table=table)
-
-
 def constant(value: Value) -> Piece:
     """A literal with its type."""
     if value is None:
@@ -137,7 +108,7 @@ def constant(value: Value) -> Piece:
 
 
 def iso(value: date | datetime) -> str:
-    """A date or a moment as DuckDB reads it, with four digits for the year."""
+    """A date or a moment as engines read it, with four digits for the year."""
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat()
 
 
@@ -165,7 +136,7 @@ def decimal_text(value: Fraction) -> str | None:
 
 
 def common(kinds: Sequence[str]) -> str:
-    """A type that holds every value of all types: exact where DuckDB has an exact one, otherwise DOUBLE."""
+    """A type that holds every value of all types: exact where there is an exact one, otherwise DOUBLE."""
     found = "NULL"
     for kind in kinds:
         found = _pair(found, kind)

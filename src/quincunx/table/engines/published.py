@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from quincunx.data import connect
 from quincunx.errors import QueryError
-from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.interruption import noticing

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
+from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import clipped
 from quincunx.table.engines.piece import Piece, constant, double, integer_type, whole
 from quincunx.table.schema import ColumnSchema
-from quincunx.table.storage import decimal_parts
 
 
 def read(d: Dialect, declared: ColumnSchema, storage: str, *, clip: bool = True) -> Piece:

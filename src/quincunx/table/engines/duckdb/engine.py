@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from quincunx.errors import RefusalError, UnavailableError
+from quincunx.data import Found, Notation, Origin, cast, connect, frame_name, origin_of
+from quincunx.errors import DataError, RefusalError, UnavailableError
 from quincunx.table.engines.binding import bound, scanned
-from quincunx.table.engines.duckdb.connection import connect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.duckdb.stand_in import Stage
-from quincunx.table.engines.engine import Result, result
+from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
+from quincunx.table.engines.keys import normal
 from quincunx.table.engines.rows import Sources
+from quincunx.table.engines.scan import read
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.measure import Program
-from quincunx.table.schema import Schema
-from quincunx.table.storage import frame_name
-
-if TYPE_CHECKING:
-    from quincunx.table.origin import Origin
-    from quincunx.table.source import Table
+from quincunx.table.schema import ColumnSchema, Schema
 
 
 class DuckDB:
@@ -39,11 +36,14 @@ class DuckDB:
 
     kind: ClassVar[str] = "duckdb"
 
-    def __init__(self, tables: Mapping[str, Table], schema: Schema, *, threads: int | None = None) -> None:
+    def __init__(self, tables: Mapping[str, Held], schema: Schema, *, threads: int | None = None) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
         self._schema = schema
-        self._paths = [path for table in tables.values() for path in table.origin.paths]
-        self._folders = [folder for table in tables.values() for folder in table.origin.folders]
+        # Public rows elsewhere are read by their own engine, while planning.
+        near = [table for table in tables.values() if not table.public or isinstance(table.origin, Origin)]
+        origins = [_local(table.origin) for table in near]
+        self._paths = [path for origin in origins for path in origin.paths]
+        self._folders = [folder for origin in origins for folder in origin.folders]
         self._threads = threads
         self._connection = self._connected()
         self._closed = False
@@ -58,6 +58,33 @@ class DuckDB:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @staticmethod
+    def bind(source: object, notation: Notation) -> Found:
+        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
+        return origin_of(source, notation)
+
+    @staticmethod
+    def public_rows(origin: Binding, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
+        """All rows of a public source in their order: keys as values, or everything as texts."""
+        local, storage = _local(origin), dict(origin.fields)
+        pieces = {each.name: read(DUCKDB, each, storage[each.name]) for each in columns}
+        shown = {
+            name: cast(each.sql, "VARCHAR") if texts else normal(DUCKDB, each).sql for name, each in pieces.items()
+        }
+        select = exp.select(*(exp.alias_(sql, name, quoted=True) for name, sql in shown.items()))
+        rows: list[tuple[Any, ...]] | None = None
+        connection = connect(local.paths, folders=local.folders)
+        try:
+            with local.reading(connection, list(pieces)) as relation:
+                rows = connection.execute(DUCKDB.written(select.from_(relation))).fetchall()
+        except Exception:
+            rows = None
+        finally:
+            connection.close()
+        if rows is None:
+            raise UnavailableError("a public table cannot be read", where="Table", got=origin.kind)
+        return rows
 
     def close(self) -> None:
         """Give the connection back."""
@@ -171,7 +198,13 @@ class DuckDB:
             yield {number: names[place] for number, names in made.items()}
 
     def _origin(self, program: Program, number: int) -> Origin:
-        return scanned(program, number, self._tables)
+        return _local(scanned(program, number, self._tables))
+
+
+def _local(origin: Binding) -> Origin:
+    if not isinstance(origin, Origin):
+        raise DataError("the rows are not on this machine", where="duckdb", got=origin.kind)
+    return origin
 
 
 def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:

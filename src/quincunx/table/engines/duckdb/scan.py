@@ -9,6 +9,16 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.data import (
+    DAY_MILLISECONDS,
+    MARK,
+    MARKED_TEXT,
+    MILLISECONDS,
+    RAW_TEXT,
+    SECONDS,
+    decimal_parts,
+    numerals,
+)
 from quincunx.table.engines.emit_number import no_nan
 from quincunx.table.engines.emit_time import calendar
 from quincunx.table.engines.piece import (
@@ -26,16 +36,6 @@ from quincunx.table.engines.piece import (
 )
 from quincunx.table.expression import NUMBERS
 from quincunx.table.schema import ColumnSchema
-from quincunx.table.storage import (
-    DAY_MILLISECONDS,
-    MARK,
-    MARKED_TEXT,
-    MILLISECONDS,
-    RAW_TEXT,
-    SECONDS,
-    decimal_parts,
-    numerals,
-)
 
 SMALL: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 NUMERIC: Final = (*SMALL, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")

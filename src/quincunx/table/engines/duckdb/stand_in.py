@@ -12,13 +12,10 @@ from fractions import Fraction
 from typing import Any, Final
 
 import duckdb
-from sqlglot import exp
 
+from quincunx.data import connect, engine_type, quoted
 from quincunx.numbers.text import near
-from quincunx.table.engines.duckdb.connection import connect
-from quincunx.table.engines.piece import DIALECT
 from quincunx.table.schema import Schema, TableSchema
-from quincunx.table.storage import engine_type
 
 ROWS: Final = 240
 _OWN_ROWS: Final = 24
@@ -90,7 +87,7 @@ def made_up(
         own = owner is not None and name.lower() == owner.lower()
         step = f"i // {_OWN_ROWS}" if own else f"i * {2 * place + 1} + {place} + i // {len(texts)}"
         value = f"TRY_CAST(list_extract($texts{place}, 1 + ({step}) % {len(texts) + 1}) AS {engine_type(storage)})"
-        chosen.append(f"{value} AS {exp.to_identifier(name, quoted=True).sql(dialect=DIALECT)}")
+        chosen.append(f"{value} AS {quoted(name)}")
     return f"SELECT {', '.join(chosen)} FROM range({rows}) AS made(i)", parameters
 
 

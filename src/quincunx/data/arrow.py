@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-from quincunx.table.storage import DAY_MILLISECONDS, MILLISECONDS, RAW_TEXT, SECONDS
+from quincunx.data.storage import DAY_MILLISECONDS, MILLISECONDS, RAW_TEXT, SECONDS
 
 # Decimals of so many digits the engine keeps in 64 bits.
 _NARROW: Final = 18

@@ -12,11 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import exp
 
-from quincunx.table.engines.duckdb.connection import connect
+from quincunx.data import RAW_TEXT, connect
+from quincunx.data.parquet import Parquet
 from quincunx.table.engines.duckdb.scan import arrived
-from quincunx.table.parquet import Parquet
 from quincunx.table.source import Table
-from quincunx.table.storage import RAW_TEXT
 
 ROWS = 20_000
 PIECES = [b"a", b"key", "é".encode(), "漢".encode(), "😀".encode(), b"?", b"\xff", b"\xed\xa0\x80", b"\xc0", b"\x80"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from quincunx.data.encoding import read_encoding
 from quincunx.errors import DataError
-from quincunx.table.encoding import read_encoding
 
 COMMA: Final = ","
 # What may stand between fields → what it is called.
@@ -18,7 +18,7 @@ THOUSANDS: Final = (",", ".", "'", "\u2019", " ", "\u00a0", "\u202f", "_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class Notation:
     """What was declared; None where nothing was. encoding: of the characters. separator: between fields. decimal,
     thousands: in numbers.
     """
@@ -40,14 +40,14 @@ class Dialect:
         return found if any(found) else None
 
 
-def read_dialect(encoding: object, separator: object, decimal: object, thousands: object) -> Dialect:
+def read_notation(encoding: object, separator: object, decimal: object, thousands: object) -> Notation:
     """What is typed about a CSV file, checked."""
     point = _one_of(decimal, DECIMALS, "decimal")
     between = _one_of(thousands, THOUSANDS, "thousands")
     if between is not None and between == (point or "."):
         hint = 'Declare both: decimal = "," and thousands = ".", or the other way round.'
         raise DataError("thousands and decimals need different marks", where="Table.thousands", hint=hint)
-    return Dialect(
+    return Notation(
         encoding=read_encoding(encoding),
         separator=_one_of(separator, tuple(SEPARATORS), "separator"),
         decimal=point,

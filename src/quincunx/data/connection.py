@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
+from quincunx.data import memory
+from quincunx.data.storage import NAME
 
-from quincunx.table.engines.duckdb import memory
+if TYPE_CHECKING:
+    import duckdb
 
 # Everything that could change what a statement means, or what it can reach.
 _SETTINGS: Final = {
@@ -33,6 +35,9 @@ def connect(
     paths: Sequence[str] = (), threads: int | None = None, *, folders: Sequence[str] = ()
 ) -> duckdb.DuckDBPyConnection:
     """A private connection in memory that can read `paths`, and what lies in `folders`; its settings are locked."""
+    # Loaded here: what is declared about data elsewhere needs no engine of this machine.
+    import duckdb
+
     connection = duckdb.connect(":memory:")
     for name, value in _SETTINGS.items():
         connection.execute(f"SET {name} = ?", [value])
@@ -47,3 +52,23 @@ def connect(
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+def metadata(
+    query: str, paths: Sequence[str] = (), *, parameters: Sequence[object] = (), given: object = None
+) -> list[tuple[Any, ...]] | None:
+    """The rows of a query about sources, not about their rows; None where it cannot be answered.
+
+    given: an object of this process, which the query calls by the name of a source.
+    """
+    connection = connect(paths)
+    import duckdb
+
+    try:
+        if given is not None:
+            connection.register(NAME, given)
+        return connection.execute(query, list(parameters)).fetchall()
+    except duckdb.Error:
+        return None
+    finally:
+        connection.close()

@@ -6,18 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
 from sqlglot import exp
 
+from quincunx.data import arrow
+from quincunx.data.connection import metadata
+from quincunx.data.folder import Files, literal
+from quincunx.data.origin import Found, Origin, described, visible
+from quincunx.data.sql import binary, call, cast, choose, column, option, text
+from quincunx.data.storage import MILLISECONDS, RAW_TEXT, unchecked
 from quincunx.errors import DataError
-from quincunx.table import arrow
-from quincunx.table.engines.duckdb.connection import connect
-from quincunx.table.engines.piece import binary, call, cast, choose, column, option, text, whole
-from quincunx.table.folder import Files, literal
-from quincunx.table.origin import Found, Origin, described, visible
-from quincunx.table.storage import MILLISECONDS, RAW_TEXT, unchecked
+
+if TYPE_CHECKING:
+    import duckdb
 
 # Rows that cross over at a time where a file is read through Arrow.
 _BATCH: Final = 65_536
@@ -87,7 +89,7 @@ def _of_folder(files: Files, key: str, *, shown: bool) -> exp.Expression:
     place = files.keys.index(key)
     values = [] if shown else [values[place] for values in files.values]
     listed = exp.Array(expressions=[exp.null() if value is None else text(value) for value in values])
-    which = binary(exp.Add, cast(column(_PLACE, "one"), "BIGINT"), whole(1))
+    which = binary(exp.Add, cast(column(_PLACE, "one"), "BIGINT"), cast(text("1"), "BIGINT"))
     return call("LIST_EXTRACT", cast(listed, "VARCHAR[]"), which)
 
 
@@ -165,14 +167,10 @@ _Stored = Mapping[str, Sequence[tuple[Any, ...]]]
 
 def _stored(files: Files, paths: Sequence[str]) -> list[_Stored] | None:
     """How each file stores its columns, by its own metadata; None where a file cannot be read."""
-    connection = connect(paths)
     query = "SELECT file_name, name, num_children, duckdb_type, converted_type, logical_type FROM parquet_schema(?)"
-    try:
-        rows = connection.execute(query, [[literal(path) for path in files.paths]]).fetchall()
-    except duckdb.Error:
+    rows = metadata(query, paths, parameters=[[literal(path) for path in files.paths]])
+    if rows is None:
         return None
-    finally:
-        connection.close()
     by_file: dict[str, list[tuple[Any, ...]]] = {}
     for file, *entry, converted, logical in rows:
         by_file.setdefault(file, []).append((*entry, _is_milliseconds(str(converted), str(logical))))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from quincunx.data import delimited, folder, parquet
+from quincunx.data.notation import Notation
+from quincunx.data.origin import Found
 from quincunx.errors import DataError
-from quincunx.table import delimited, folder, parquet
-from quincunx.table.dialect import Dialect
-from quincunx.table.origin import Found
 
 _DELIMITED: Final = (".csv", ".tsv")
 _READ: Final = "Read it with Polars and pass the frame: Table(polars.{}({!r})). For a plan, write that as Parquet."
@@ -41,12 +41,12 @@ _OTHERS: Final = {
 }
 
 
-def find(given: str | Path, declared: Dialect | None = None) -> Found:
+def find(given: str | Path, declared: Notation | None = None) -> Found:
     """The origin of a file or of several, and why questions cannot see some columns. declared: of a CSV file."""
     check_local(str(given))
-    path, dialect = Path(given), declared or Dialect()
+    path, notation = Path(given), declared or Notation()
     if folder.is_several(path):
-        check_no_dialect(dialect, str(path))
+        check_no_notation(notation, str(path))
         return parquet.find(folder.several(path))
     kind = _kind(path)
     if kind not in (".parquet", *_DELIMITED):
@@ -54,12 +54,12 @@ def find(given: str | Path, declared: Dialect | None = None) -> Found:
     if not path.is_file():
         raise DataError("there is no such file", where="Table", got=str(path))
     if kind == ".parquet":
-        check_no_dialect(dialect, str(path))
+        check_no_notation(notation, str(path))
         return parquet.find(folder.one(path))
     if set(str(path.resolve())) & set("*?[]{}"):
         hint = "Rename the file: these characters stand for several files."
         raise DataError("the path holds one of * ? [ ] { }", where="Table", got=str(path), hint=hint)
-    return delimited.find(path, dialect)
+    return delimited.find(path, notation)
 
 
 def check_local(given: str) -> None:
@@ -88,10 +88,10 @@ def _foreign(path: Path, kind: str) -> DataError:
     return DataError("expected a .parquet or .csv file", where="Table", got=str(path) or "no name", hint=hint)
 
 
-def check_no_dialect(dialect: Dialect, got: str) -> None:
+def check_no_notation(notation: Notation, got: str) -> None:
     """Refuse what only a CSV file can be declared to have."""
-    if dialect.declared:
-        name = dialect.declared[0]
+    if notation.declared:
+        name = notation.declared[0]
         hint = f"Leave {name} out: Parquet files and frames hold values, and no characters to be read."
         raise DataError(f"only CSV files have {_ARTICLES[name]}", where=f"Table.{name}", got=got, hint=hint)
 

@@ -3,7 +3,7 @@
 **The scan is total.** No row may make a question fail: which questions fail would give the row away. Readers raise
 before any TRY is reached, so what could make one raise is not left to it. Texts arrive as bytes that may not be UTF-8,
 or already checked; moments that a reader would have to multiply arrive as the whole numbers that they are stored as.
-`engines/scan.py` makes values of both. See origin.md.
+`table/engines/duckdb/scan.py` makes values of both. See origin.md.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import duckdb
 from sqlglot import exp
 
-from quincunx.table.declaration import distinct_names
-from quincunx.table.engines.duckdb.connection import connect
-from quincunx.table.storage import NAME, TYPES, type_of
+from quincunx.data.connection import metadata
+from quincunx.data.names import distinct_names
+from quincunx.data.sql import LANGUAGE
+from quincunx.data.storage import NAME, TYPES, type_of
+
+if TYPE_CHECKING:
+    import duckdb
 
 Fields = tuple[tuple[str, str], ...]
 # Column → the end of a sentence that says why questions cannot see it.
@@ -103,15 +106,7 @@ def described(
     relation: exp.Expression, paths: Sequence[str] = (), given: object = None
 ) -> list[tuple[str, str]] | None:
     """Names and types from a source's own metadata; None where the engine cannot read it."""
-    connection = connect(paths)
-    try:
-        if given is not None:
-            connection.register(NAME, given)
-        rows = connection.execute(f"DESCRIBE {exp.select('*').from_(relation).sql(dialect='duckdb')}").fetchall()
-    except duckdb.Error:
-        rows = None
-    finally:
-        connection.close()
+    rows = metadata(f"DESCRIBE {exp.select('*').from_(relation).sql(dialect=LANGUAGE)}", paths, given=given)
     return None if rows is None else [(str(row[0]), str(row[1])) for row in rows]
 
 

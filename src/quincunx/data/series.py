@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from quincunx.table import arrow
-from quincunx.table.declaration import is_unicode
-from quincunx.table.storage import MILLISECONDS, RAW_TEXT, SECONDS
+from quincunx.data import arrow
+from quincunx.data.names import is_unicode
+from quincunx.data.storage import MILLISECONDS, RAW_TEXT, SECONDS
 
 
 def storage_of(dtype: Any) -> str | None:

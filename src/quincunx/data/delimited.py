@@ -7,18 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import duckdb
 from sqlglot import exp
 
+from quincunx.data.encoding import UTF8, first_line, private_folder, readable
+from quincunx.data.names import distinct_names
+from quincunx.data.notation import COMMA, SEPARATORS, Notation, other_separator
+from quincunx.data.origin import Found, Origin, described
+from quincunx.data.sql import call, option, text
+from quincunx.data.storage import marked_text
 from quincunx.errors import DataError
-from quincunx.table.declaration import distinct_names
-from quincunx.table.dialect import COMMA, SEPARATORS, Dialect, other_separator
-from quincunx.table.encoding import UTF8, first_line, private_folder, readable
-from quincunx.table.engines.piece import call, option, text
-from quincunx.table.origin import Found, Origin, described
-from quincunx.table.storage import marked_text
+
+if TYPE_CHECKING:
+    import duckdb
 
 # How files begin that are no CSV, whatever their names say → what is wrong, and what to do.
 _SIGNS: Final = {
@@ -75,17 +77,17 @@ class Csv(Origin):
         return apart.subquery(self.name)
 
 
-def find(path: Path, dialect: Dialect) -> Found:
+def find(path: Path, notation: Notation) -> Found:
     """The origin of a CSV file as it is declared; what its beginning shows to be otherwise is refused."""
-    full, encoding = str(path.resolve()), dialect.encoding or UTF8
+    full, encoding = str(path.resolve()), notation.encoding or UTF8
     _check_beginning(path, encoding)
-    separator = dialect.separator or ("\t" if ".tsv" in path.name.lower() else COMMA)
+    separator = notation.separator or ("\t" if ".tsv" in path.name.lower() else COMMA)
     try:
         line = first_line(path, encoding)
         names = next(csv.reader([line], delimiter=separator), [])
     except (OSError, EOFError, csv.Error):
         line, names = "", []
-    other = None if dialect.separator else other_separator(line)
+    other = None if notation.separator else other_separator(line)
     if other is not None and other != separator:
         hint = f"Declare the separator: separator={other!r} in Python, separator = {_quoted(other)} in a plan."
         what = f"the first line is separated by {SEPARATORS[other]}, not {SEPARATORS[separator]}"
@@ -93,7 +95,7 @@ def find(path: Path, dialect: Dialect) -> Found:
     if not names:
         raise DataError("the first line must hold the columns' names", where="Table", got=str(path))
     distinct_names(names, "Table")
-    storage = marked_text(dialect.decimal or ".", dialect.thousands or "")
+    storage = marked_text(notation.decimal or ".", notation.thousands or "")
     origin = Csv(
         kind="csv",
         fields=tuple((name, storage) for name in names),
@@ -110,7 +112,7 @@ def find(path: Path, dialect: Dialect) -> Found:
     return origin, {}
 
 
-def observed(path: Path) -> Dialect:
+def observed(path: Path) -> Notation:
     """How a CSV file seems to be written, by its first line alone: to propose it, not to read the file so."""
     with suppress(OSError):
         with path.open("rb") as file:
@@ -119,8 +121,8 @@ def observed(path: Path) -> Dialect:
             with suppress(DataError, EOFError):
                 line = first_line(path, encoding)
                 separator = None if ".tsv" in path.name.lower() else other_separator(line)
-                return Dialect(encoding=None if encoding == UTF8 else encoding, separator=separator)
-    return Dialect()
+                return Notation(encoding=None if encoding == UTF8 else encoding, separator=separator)
+    return Notation()
 
 
 def _check_beginning(path: Path, encoding: str) -> None:

@@ -14,16 +14,16 @@ import pytest
 from sqlglot import exp
 
 import quincunx as qx
+from quincunx.data import connect
+from quincunx.data.folder import literal
 from quincunx.errors import DataError, UnavailableError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
-from quincunx.table.engines.duckdb.connection import connect
-from quincunx.table.folder import literal
 from quincunx.table.rules import plan
 from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from tests.data.test_origin import PIECES, decoded, packed
 from tests.table.test_opening import reachable
-from tests.table.test_origin import PIECES, decoded, packed
 
 CANARY = "canary-5e1c"
 

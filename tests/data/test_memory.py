@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quincunx.table.engines.duckdb import memory
+from quincunx.data import memory
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from quincunx.table.engines.duckdb.connection import connect
+from quincunx.data import connect
 
 REPEATED = "SELECT TRY(a * a), TRY(a * a + 1) FROM (VALUES (4611686018427387904::BIGINT), (2)) AS t(a)"
 

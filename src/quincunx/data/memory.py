@@ -1,7 +1,7 @@
 """How much memory an engine may take: a share of what the machine has, which is public and the same for all rows.
 
 Without a limit below it, rows could exhaust the machine, which then ends the process: that cannot be withheld, while an
-engine's own error can (see ../../ledger/ledger.md).
+engine's own error can (see ../ledger/ledger.md).
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from quincunx.data.names import distinct_names, is_unicode
 from quincunx.errors import DataError
-from quincunx.table.declaration import distinct_names, is_unicode
 
 _PATTERN: Final = frozenset("*?[")
 # How writers name the folder of rows without a value.

@@ -10,12 +10,13 @@ from weakref import WeakKeyDictionary
 
 from sqlglot import exp
 
+from quincunx.data import arrow
+from quincunx.data.names import distinct_names
+from quincunx.data.origin import Found, Given, described, visible
+from quincunx.data.series import column_of, storage_of
+from quincunx.data.sql import quoted
+from quincunx.data.storage import MILLISECONDS, NAME, RAW_TEXT, unchecked
 from quincunx.errors import DataError, UnavailableError, kind_of
-from quincunx.table import arrow
-from quincunx.table.declaration import distinct_names
-from quincunx.table.origin import Found, Given, described, visible
-from quincunx.table.series import column_of, storage_of
-from quincunx.table.storage import MILLISECONDS, NAME, RAW_TEXT, unchecked
 
 # Rows of a relation that cross over at a time: with texts of at most 128 KiB no buffer passes 2 GiB, where it raises.
 _BATCH = 8_192
@@ -197,7 +198,7 @@ def _relation(relation: Any) -> Found:
 
 
 def _crossing(name: str, storage: str) -> str:
-    quoted = '"' + name.replace('"', '""') + '"'
     if storage != RAW_TEXT:
-        return quoted
-    return f"CASE WHEN strlen({quoted}::VARCHAR) <= {_LONGEST} THEN {quoted}::VARCHAR END AS {quoted}"
+        return quoted(name)
+    shown = f"{quoted(name)}::VARCHAR"
+    return f"CASE WHEN strlen({shown}) <= {_LONGEST} THEN {shown} END AS {quoted(name)}"

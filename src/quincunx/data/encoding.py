@@ -18,8 +18,8 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Final
 
+from quincunx.data.storage import MARK
 from quincunx.errors import DataError
-from quincunx.table.storage import MARK
 
 UTF8: Final = "utf-8"
 # What may be declared → Python's codec.
