@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
-from quincunx.numbers.text import exact_text
+from quincunx.numbers import exact_text
 from quincunx.release import frame, show
 from quincunx.release.column import Column
 from quincunx.spec import Specification
