@@ -34,6 +34,9 @@ def declared(frame: pl.DataFrame) -> Session:
         budgets={"plan": "1/4", "analysts": {"alice": 0.1}},
         invariants=["SELECT COUNT(*) AS n FROM visits", {"name": "n", "sql": "SELECT 1"}],
     )
+    qx.Table("visits.csv", separator=";")
+    qx.Table(frame.lazy())
+    qx.Table(object())  # type: ignore[arg-type]
     Session(dataset="visits")  # type: ignore[call-arg]
     qx.standard.ZCDP(delta=object())  # type: ignore[arg-type]
     qx.standard.Renyi(alpha=None)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from quincunx.errors import (
     RegistrationError,
     SpecificationError,
     kind_of,
+    under,
 )
 from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
@@ -68,8 +69,10 @@ class Registration:
             raise SpecificationError("a ledger needs one total", where="intensity", hint=hint)
         # A filter knows which standards have a parameter that adds up, and what the budget in it is.
         account = Filter(cast(Additive, specification.standard), specification.largest)
-        plan, analysts, smallest = _budgets({} if budgets is None else budgets)
-        object.__setattr__(self, "dataset", name(dataset, "dataset"))
+        with under("budgets"):
+            plan, analysts, smallest = _budgets({} if budgets is None else budgets)
+        with under("dataset"):
+            object.__setattr__(self, "dataset", name(dataset, "dataset"))
         object.__setattr__(self, "specification", specification)
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "analysts", analysts)

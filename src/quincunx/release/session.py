@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quincunx.errors import ParameterError, QuincunxError
+from quincunx.errors import ParameterError
 from quincunx.ledger import Budgets
 from quincunx.numbers import Log, Number, positive_integer
 from quincunx.release import batch
@@ -19,7 +19,6 @@ from quincunx.release.answering import answer_quote
 from quincunx.release.dataset import declared
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
 from quincunx.release.invariants import InvariantTexts
-from quincunx.release.opening import arguments, blamed
 from quincunx.release.plan_file import ReleaseEntry, read_plan
 from quincunx.release.pricing import Budgeted
 from quincunx.release.quote import Price, cost, explained, quoted
@@ -76,13 +75,22 @@ class Session:
     @classmethod
     def open(cls, path: str | Path, *, analyst: str | None = None) -> Session:
         """The session of a plan file. Errors say file and line."""
-        found = read_plan(path)
-        given = arguments(found, analyst)
-        try:
-            session = cls(**given)
-        except QuincunxError as error:
-            raise blamed(error, found) from None
-        session._releases = found.releases
+        plan = read_plan(path)
+        with plan.located():
+            session = cls(
+                dataset=plan.dataset,
+                version=plan.version,
+                ledger=plan.ledger,
+                tables={name: entry.open() for name, entry in plan.tables.items()},
+                unit=plan.unit,
+                standard=plan.standard,
+                intensity=plan.intensity,
+                budgets=plan.budgets,
+                confidence=plan.confidence,
+                analyst=analyst,
+                invariants=plan.invariants,
+            )
+        session._releases = plan.releases
         return session
 
     def __enter__(self) -> Self:
