@@ -12,7 +12,7 @@ from quincunx.numbers import Number as Typed
 from quincunx.spec.domain import Domain
 from quincunx.spec.people import People, View, position
 from quincunx.spec.period import pieces
-from quincunx.spec.relation import Unit
+from quincunx.spec.unit_base import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
