@@ -27,6 +27,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Self
 
@@ -34,9 +36,14 @@ from quincunx.address import masked, masked_in_place
 
 
 class QuincunxError(Exception):
-    """Root of the tree. Attributes: `what`, `where`, `got`, `hint`; the last three may be empty."""
+    """Root of the tree. Attributes: `what`, `where`, `got`, `hint`; the last three may be empty.
+
+    path: the keys that lead to what is wrong in a plan file, as ("tables", "visits", "columns", "age"); empty where
+    nothing of a plan is meant.
+    """
 
     exit_code = 1
+    path: tuple[str | int, ...] = ()
 
     def __init__(self, what: str, *, where: str = "", got: str = "", hint: str = "") -> None:
         what, where, got, hint = (masked(part) for part in (what, where, got, hint))
@@ -57,6 +64,16 @@ class QuincunxError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         # Further attributes travel as state, beside the four parts of the message.
         return _rebuild, (type(self), self.what, self.where, self.got, self.hint), dict(self.__dict__)
+
+
+@contextmanager
+def under(*keys: str | int) -> Iterator[None]:
+    """Errors of the block are about what stands under these keys of a plan: they go in front of the error's path."""
+    try:
+        yield
+    except QuincunxError as error:
+        error.path = (*keys, *error.path)
+        raise
 
 
 def _mask_handled(error: BaseException | None) -> None:

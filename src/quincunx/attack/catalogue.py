@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from quincunx.errors import ParameterError
 from quincunx.noise import key_of, keyed
-from quincunx.numbers import non_negative
+from quincunx.numbers import Number, non_negative
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ def names() -> tuple[tuple[str, str], ...]:
     return tuple((name, entry.words) for name, entry in _STORIES.items())
 
 
-def run(name: str, *, series: object = 0) -> Story:
+def run(name: str, *, series: Number = 0) -> Story:
     """Tell one story. `series`, a whole number from 0, makes other people and other noise; the same one, the same."""
     entry = _STORIES.get(name) if isinstance(name, str) else None
     if entry is None:

@@ -120,7 +120,8 @@ def _textbook(draw: np.random.Generator, epsilon: Fraction) -> _Tried:
 
 def _ours(mechanism: Laplace | DiscreteLaplace) -> _Tried:
     step, steps = float(mechanism.step), int(1 / mechanism.step)
-    zero, one = (mechanism.sample(np.full(_LATTICE_DRAWS, value, dtype=np.int64)) * step for value in (0, steps))
+    exact = (np.full(_LATTICE_DRAWS, value, dtype=np.int64) for value in (0, steps))
+    zero, one = (np.asarray(mechanism.sample(each) * step, dtype=np.float64) for each in exact)
     # Every point of the lattice has a positive probability for every input, and nothing else is ever answered.
     return _attacked(zero, one, lambda answers, _: ~finer_than(answers, step))
 

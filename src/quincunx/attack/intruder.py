@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.mechanisms import DiscreteLaplace
+from quincunx.numbers import Number
 
 __all__ = ["Learnt", "Release", "from_classes", "from_counts"]
 
@@ -82,7 +83,7 @@ def _common(seen: Sequence[Ints]) -> Ints:
     return np.where(common, np.sum(seen, axis=0), 0)
 
 
-def from_counts(releases: Sequence[Release], *, secrets: int, epsilon: object, repeats: int) -> Learnt:
+def from_counts(releases: Sequence[Release], *, secrets: int, epsilon: Number, repeats: int) -> Learnt:
     """From counts by public group and secret with discrete Laplace noise: each release costs `epsilon` (add/remove).
 
     The guess is the secret with the largest estimate in the person's groups; shares are averages over `repeats` draws.

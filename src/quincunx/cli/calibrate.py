@@ -65,8 +65,8 @@ def calibrate(
         "aboves": aboves,
         "ratio": ratio,
     }
-    goals: dict[str, object] = dict(zip(_GOALS, (epsilon, delta, rho, mu, alpha), strict=True))
-    accuracy: dict[str, object] = {
+    goals: dict[str, str | None] = dict(zip(_GOALS, (epsilon, delta, rho, mu, alpha), strict=True))
+    accuracy: dict[str, str | None] = {
         "error": error,
         "beta": beta,
         "size": size,
@@ -99,7 +99,7 @@ def calibrate(
         typer.echo("Certainly " + ", ".join(f"{name} ≤ {above(value)}" for name, value in reached.items()) + ".")
 
 
-def _guarantee(mechanism: Any, asked: Mapping[str, object]) -> tuple[dict[str, float], bool]:
+def _guarantee(mechanism: Any, asked: Mapping[str, str]) -> tuple[dict[str, float], bool]:
     """What is certainly reached in the parameter that was asked for, and whether it is exactly that."""
     from quincunx.mechanisms import goal_of as goal
     from quincunx.mechanisms import goal_outside
@@ -123,7 +123,7 @@ def _guarantee(mechanism: Any, asked: Mapping[str, object]) -> tuple[dict[str, f
     return {"delta": loss.delta(asked["epsilon"])}, exact
 
 
-def _accuracy(mechanism: Any, asked: Mapping[str, object]) -> dict[str, float]:
+def _accuracy(mechanism: Any, asked: Mapping[str, str]) -> dict[str, float]:
     """The error, and the intensities that it needs."""
     from quincunx.numbers import float_above, precision
 

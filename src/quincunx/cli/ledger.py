@@ -20,7 +20,8 @@ from quincunx.errors import cause
 from quincunx.numbers import stated
 
 if TYPE_CHECKING:
-    from quincunx.ledger import Account, Balance, Ledger, Record, Registration
+    from quincunx.ledger import Account, Balance, Budgets, Ledger, Record, Registration
+    from quincunx.numbers import Number
     from quincunx.spec import Specification
 
 app = typer.Typer(
@@ -190,14 +191,12 @@ def _specification(
     return new if intensity is None else dataclasses.replace(new, intensity=intensity)  # type: ignore[arg-type]
 
 
-def _budgets(
-    old: Registration, plan: str | None, analysts: list[str], smallest: str | None
-) -> dict[str, object] | None:
+def _budgets(old: Registration, plan: str | None, analysts: list[str], smallest: str | None) -> Budgets | None:
     from quincunx.errors import ParameterError
 
     if plan is None and not analysts and smallest is None:
         return None
-    limits: dict[str, object] = dict(old.analysts)
+    limits: dict[str, Number] = dict(old.analysts)
     for entry in analysts:
         name, sign, limit = entry.rpartition("=")
         if not sign:

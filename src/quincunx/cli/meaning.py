@@ -147,7 +147,7 @@ def _stated(option: str, value: str, delta: str | None, unit: UnitName | None) -
     from quincunx.spec import AddRemove, Replace, Specification, domain, scope, standard
 
     standards = {"--rho": standard.ZCDP, "--mu": standard.GaussianDP, "--epsilon": standard.Pure}
-    kind = standards[option]() if delta is None else standard.Approximate(delta)  # type: ignore[arg-type]
+    kind = standards[option]() if delta is None else standard.Approximate(delta)
     return Specification(
         # What a number means for a belief is the same for every table of people.
         domain=domain.Histogram(cells=1),

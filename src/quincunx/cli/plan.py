@@ -49,11 +49,11 @@ def question(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
-def half_widths(pairs: Sequence[str] | None) -> dict[str, object] | None:
+def half_widths(pairs: Sequence[str] | None) -> dict[str, str] | None:
     """`n=25` as a mapping from output to half-width; None where there is none."""
     if not pairs:
         return None
-    found: dict[str, object] = {}
+    found: dict[str, str] = {}
     for pair in pairs:
         name, equals, width = pair.rpartition("=")
         if not equals or not name or not width:

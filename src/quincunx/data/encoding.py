@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from quincunx.data.storage import MARK
-from quincunx.errors import DataError
+from quincunx.errors import DataError, under
 
 UTF8: Final = "utf-8"
 # What may be declared → Python's codec.
@@ -40,7 +40,8 @@ def read_encoding(given: object) -> str | None:
     if given is None or given in ENCODINGS:
         return None if given is None else str(given)
     hint = f"Choose among {', '.join(ENCODINGS)}."
-    raise DataError("unknown encoding", where="Table.encoding", got=repr(given)[:60], hint=hint)
+    with under("encoding"):
+        raise DataError("unknown encoding", where="Table.encoding", got=repr(given)[:60], hint=hint)
 
 
 def first_line(path: Path, encoding: str) -> str:

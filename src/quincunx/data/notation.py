@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quincunx.data.encoding import read_encoding
-from quincunx.errors import DataError
+from quincunx.errors import DataError, under
 
 COMMA: Final = ","
 # What may stand between fields → what it is called.
@@ -46,7 +46,8 @@ def read_notation(encoding: object, separator: object, decimal: object, thousand
     between = _one_of(thousands, THOUSANDS, "thousands")
     if between is not None and between == (point or "."):
         hint = 'Declare both: decimal = "," and thousands = ".", or the other way round.'
-        raise DataError("thousands and decimals need different marks", where="Table.thousands", hint=hint)
+        with under("thousands"):
+            raise DataError("thousands and decimals need different marks", where="Table.thousands", hint=hint)
     return Notation(
         encoding=read_encoding(encoding),
         separator=_one_of(separator, tuple(SEPARATORS), "separator"),
@@ -59,7 +60,8 @@ def _one_of(given: object, known: tuple[str, ...], name: str) -> str | None:
     if given is None or given in known:
         return None if given is None else str(given)
     hint = f"Choose among {' '.join(ascii(each) for each in known)}."
-    raise DataError(f"unknown {name}", where=f"Table.{name}", got=repr(given)[:60], hint=hint)
+    with under(name):
+        raise DataError(f"unknown {name}", where=f"Table.{name}", got=repr(given)[:60], hint=hint)
 
 
 def other_separator(line: str) -> str | None:

@@ -18,7 +18,7 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, swap_epsilon
-from quincunx.numbers import amount
+from quincunx.numbers import Number, amount
 from quincunx.spec import Specification, domain, scope, standard, unit
 
 BLOCKS: Final = ("domain", "scope", "unit", "standard", "intensity")
@@ -143,7 +143,7 @@ def comparisons() -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def what_if(rates: Sequence[object] = RATES_2020, *, kind: object = Kind.DERANGEMENT) -> tuple[Counterfactual, ...]:
+def what_if(rates: Sequence[Number] = RATES_2020, *, kind: object = Kind.DERANGEMENT) -> tuple[Counterfactual, ...]:
     """What if 2020 had used swapping: ε for each listed stratum at each rate p, 0 < p < 1."""
     return tuple(
         Counterfactual(
@@ -155,12 +155,12 @@ def what_if(rates: Sequence[object] = RATES_2020, *, kind: object = Kind.DERANGE
     )
 
 
-def swapped(largest_stratum: object, rates: Sequence[object] = RATES_1940) -> tuple[SwapEpsilon, ...]:
+def swapped(largest_stratum: Number, rates: Sequence[Number] = RATES_1940) -> tuple[SwapEpsilon, ...]:
     """ε at each rate for strata of at most that size; for `STRATUM_1940`, the slides' conversion of rates to ε."""
     return tuple(swap_epsilon(rate=rate, largest_stratum=largest_stratum) for rate in rates)
 
 
-def curve(*, largest_stratum: object, points: int = 61) -> tuple[SwapEpsilon, ...]:
+def curve(*, largest_stratum: Number, points: int = 61) -> tuple[SwapEpsilon, ...]:
     """ε along the rates p = o/(1 + o) whose odds o = 10^x run evenly in x from −5/2 to 5."""
     if points < 2:
         raise ParameterError("a curve needs two points or more", where="points", got=str(points))

@@ -23,7 +23,7 @@ from quincunx.invariant.swapping.swap import draw
 from quincunx.invariant.topdown import TopDown
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers
-from quincunx.numbers import above, positive, positive_integer, stated
+from quincunx.numbers import Number, above, positive, positive_integer, stated
 from quincunx.spec import Replace
 
 RATES: Final = ("1/100", "5/100", "10/100", "30/100", "50/100")
@@ -89,9 +89,9 @@ def compare(
     place: str,
     rest: str,
     match: Sequence[str],
-    rates: Sequence[object] = RATES,
-    rhos: Sequence[object] = RHOS,
-    runs: object = RUNS,
+    rates: Sequence[Number] = RATES,
+    rhos: Sequence[Number] = RHOS,
+    runs: Number = RUNS,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Swap `place` among records that agree on `match`, and measure `rest` by `place` with TopDown, `runs` times each.

@@ -6,7 +6,7 @@ from quincunx.ledger.halting import Halt
 from quincunx.ledger.ledger import Ledger
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record
-from quincunx.ledger.registration import Registration
+from quincunx.ledger.registration import Budgets, Registration
 from quincunx.ledger.view import View
 
 __all__ = [

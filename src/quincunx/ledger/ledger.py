@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -26,13 +26,13 @@ from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, n
 from quincunx.ledger.halting import Halts
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
-from quincunx.ledger.registration import Registration
+from quincunx.ledger.registration import Budgets, Registration
 from quincunx.ledger.spending import rounded
 from quincunx.ledger.sqlite import SQLite
 from quincunx.ledger.store import Store, Transaction
 from quincunx.ledger.view import View, check_asker, checked, revealed, standing
 from quincunx.noise import injected as key_injected
-from quincunx.numbers import delta_parameter, non_negative
+from quincunx.numbers import Number, delta_parameter, non_negative
 from quincunx.spec import Specification
 
 _MAX_ANSWER: Final = 1 << 28
@@ -99,9 +99,7 @@ class Ledger:
         with self._store.reading() as transaction:
             return tuple(Book(transaction).datasets())
 
-    def register(
-        self, *, dataset: str, specification: Specification, budgets: Mapping[str, object] | None = None
-    ) -> Registration:
+    def register(self, *, dataset: str, specification: Specification, budgets: Budgets | None = None) -> Registration:
         """Agree on the five blocks, the total and the budgets of a dataset. The first call records them.
 
         budgets: {"plan": limit of each plan, "analysts": {name: limit}}, in the budgeted parameter; both optional. A
@@ -125,7 +123,7 @@ class Ledger:
         *,
         reason: str,
         specification: Specification | None = None,
-        budgets: Mapping[str, object] | None = None,
+        budgets: Budgets | None = None,
     ) -> Registration:
         """Change what is registered, with a reason that is recorded. What is left out stays as it is.
 
@@ -278,7 +276,7 @@ class Ledger:
             now = standing(transaction, book, book.registration(reservation.dataset))
             return revealed(transaction, book, reservation, now)
 
-    def add(self, dataset: str, *, cost: object, delta: object = 0, note: str, when: str | None = None) -> Account:
+    def add(self, dataset: str, *, cost: Number, delta: Number = 0, note: str, when: str | None = None) -> Account:
         """Record what was spent on the dataset with other tools; the account after it.
 
         cost, delta: in the budgeted parameter and in δ; a fraction that is too long is rounded up. when: the day or

@@ -11,7 +11,7 @@ from typing import Any
 from quincunx.errors import DataError, SpecificationError, kind_of
 from quincunx.ledger.canonical import canonical, digest, dumped, name
 from quincunx.ledger.registration import guarantee
-from quincunx.numbers import delta_parameter, non_negative
+from quincunx.numbers import Number, delta_parameter, non_negative
 from quincunx.spec import Specification
 
 
@@ -40,8 +40,8 @@ class Question:
         dataset: str,
         version: str,
         specification: Specification,
-        cost: object,
-        delta: object = 0,
+        cost: Number,
+        delta: Number = 0,
         asked: Mapping[str, object],
     ) -> None:
         given: object = specification

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from quincunx.errors import (
     ParameterError,
@@ -17,14 +17,17 @@ from quincunx.errors import (
     RegistrationError,
     SpecificationError,
     kind_of,
+    under,
 )
 from quincunx.ledger.canonical import canonical, name
 from quincunx.ledger.names import CURATOR, check_new
 from quincunx.ledger.spending import SHARE, exact, rounded
 from quincunx.loss import Filter
-from quincunx.numbers import at_least, non_negative, number, positive, stated
+from quincunx.numbers import Number, at_least, non_negative, number, positive, stated
 from quincunx.spec import Additive, Specification
 
+# {"plan": limit, "analysts": {name: limit}, "smallest_spend": amount}, each optional.
+Budgets: TypeAlias = Mapping[str, Number | Mapping[str, Number] | None]
 _KEYS: Final = {"plan", "analysts", "smallest_spend"}
 # The last specification and its four blocks as text: one place, so that both are read and written at once.
 _LAST: Final[list[tuple[Specification | None, str]]] = [(None, "")]
@@ -57,9 +60,7 @@ class Registration:
     delta: Fraction = field(init=False, compare=False)
     guarantee: str = field(init=False, compare=False)
 
-    def __init__(
-        self, *, dataset: str, specification: Specification, budgets: Mapping[str, object] | None = None
-    ) -> None:
+    def __init__(self, *, dataset: str, specification: Specification, budgets: Budgets | None = None) -> None:
         given: object = specification
         if not isinstance(given, Specification):
             raise SpecificationError("expected a Specification", where="register", got=kind_of(given))
@@ -68,8 +69,10 @@ class Registration:
             raise SpecificationError("a ledger needs one total", where="intensity", hint=hint)
         # A filter knows which standards have a parameter that adds up, and what the budget in it is.
         account = Filter(cast(Additive, specification.standard), specification.largest)
-        plan, analysts, smallest = _budgets({} if budgets is None else budgets)
-        object.__setattr__(self, "dataset", name(dataset, "dataset"))
+        with under("budgets"):
+            plan, analysts, smallest = _budgets({} if budgets is None else budgets)
+        with under("dataset"):
+            object.__setattr__(self, "dataset", name(dataset, "dataset"))
         object.__setattr__(self, "specification", specification)
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "analysts", analysts)
@@ -84,7 +87,7 @@ class Registration:
         return f"Registration({given})"
 
     @property
-    def budgets(self) -> dict[str, object]:
+    def budgets(self) -> Budgets:
         """The smaller budgets as `register` takes them."""
         # What is left out has no text, so that registrations from before it existed stay what they were.
         smallest = {} if self.smallest_spend is None else {"smallest_spend": self.smallest_spend}

@@ -21,6 +21,8 @@ from quincunx.loss.spend import cost, rounded_up
 from quincunx.numbers import (
     Ball,
     Exact,
+    Log,
+    Number,
     amount,
     at_most,
     ball,
@@ -83,7 +85,7 @@ class Filter(_Account):
 
     __slots__ = ("_account", "_budget", "_intensity", "_standard")
 
-    def __init__(self, standard: Additive, intensity: object) -> None:
+    def __init__(self, standard: Additive, intensity: Number | Log) -> None:
         super().__init__()
         self._standard = _additive(standard)
         self._intensity = number(intensity)
@@ -111,7 +113,7 @@ class Filter(_Account):
         """The state after the last admitted loss; before the first, a receipt of nothing."""
         return self._account
 
-    def admit(self, loss: Loss, *, delta: object = 0) -> Admission:
+    def admit(self, loss: Loss, *, delta: Number = 0) -> Admission:
         """Charge `loss` and return the receipt, or raise BudgetError and change nothing. Ask before you release.
 
         delta: the share of δ that this loss may use, for an Approximate filter: the loss costs (ε(delta), delta). With
@@ -213,19 +215,19 @@ class Batch:
         """The loss of all of them together."""
         return Loss(tuple(term for loss in self.losses for term in loss.terms))
 
-    def epsilon(self, delta: object) -> float:
+    def epsilon(self, delta: Number) -> float:
         """An ε such that all answers together are (ε, δ); never below the certified bound."""
         return self.loss.epsilon(delta)
 
-    def epsilon_bounds(self, delta: object) -> tuple[float, float]:
+    def epsilon_bounds(self, delta: Number) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ε at 0 ≤ `delta` < 1."""
         return self.loss.epsilon_bounds(delta)
 
-    def delta(self, epsilon: object) -> float:
+    def delta(self, epsilon: Number) -> float:
         """A δ such that all answers together are (ε, δ); never below the certified bound."""
         return self.loss.delta(epsilon)
 
-    def delta_bounds(self, epsilon: object) -> tuple[float, float]:
+    def delta_bounds(self, epsilon: Number) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest δ at `epsilon` ≥ 0."""
         return self.loss.delta_bounds(epsilon)
 

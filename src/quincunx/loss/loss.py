@@ -22,6 +22,7 @@ from quincunx.loss.stated import Largest
 from quincunx.loss.tradeoff import tradeoff
 from quincunx.numbers import (
     Ball,
+    Number,
     ball,
     delta_parameter,
     float_above,
@@ -87,12 +88,12 @@ class Loss:
 
     __rmul__ = __mul__
 
-    def group(self, k: object) -> Loss:
+    def group(self, k: Number) -> Loss:
         """The loss at distance `k`: what protects k people together."""
         size = positive_integer(k, "k")
         return self if size == 1 else Loss(tuple((law.group(size), count) for law, count in self.terms))
 
-    def subsample(self, rate: object, *, scheme: str, unit: Unit) -> Loss:
+    def subsample(self, rate: Number, *, scheme: str, unit: Unit) -> Loss:
         """The loss of running this on a random sample of people, each in it with probability `rate`, 0 < rate ≤ 1.
 
         `scheme` "poisson" goes with an add/remove unit, "without-replacement" with replace; other pairs are refused.
@@ -143,20 +144,20 @@ class Loss:
         """Certified lower and upper bound on the smallest ρ."""
         return (0.0, math.inf) if self.stated_delta() else _bounds(self.total_zcdp)
 
-    def delta(self, epsilon: object) -> float:
+    def delta(self, epsilon: Number) -> float:
         """A δ such that the loss is (ε, δ)."""
         return self.delta_bounds(epsilon)[1]
 
-    def delta_bounds(self, epsilon: object) -> tuple[float, float]:
+    def delta_bounds(self, epsilon: Number) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest δ at `epsilon` ≥ 0."""
         exact = non_negative(epsilon, "epsilon")
         return _bounds(lambda: self.curve().delta(ball(exact)))
 
-    def epsilon(self, delta: object) -> float:
+    def epsilon(self, delta: Number) -> float:
         """An ε such that the loss is (ε, δ)."""
         return self.epsilon_bounds(delta)[1]
 
-    def epsilon_bounds(self, delta: object) -> tuple[float, float]:
+    def epsilon_bounds(self, delta: Number) -> tuple[float, float]:
         """Certified lower and upper bound on the smallest ε at 0 ≤ `delta` < 1."""
         target = delta_parameter(delta)
         if target < self.stated_delta():
@@ -174,11 +175,11 @@ class Loss:
             lower = last_beyond(lambda e: curve.lower(Ball(e)), goal, upper, upper * (1 - width), width)
         return lower, upper
 
-    def renyi(self, alpha: object) -> float:
+    def renyi(self, alpha: Number) -> float:
         """An upper bound on D_α, the Rényi divergence at order `alpha` > 1."""
         return self.renyi_bounds(alpha)[1]
 
-    def renyi_bounds(self, alpha: object) -> tuple[float, float]:
+    def renyi_bounds(self, alpha: Number) -> tuple[float, float]:
         """Certified lower and upper bound on D_α."""
         order = rational(alpha, "alpha")
         if order <= 1:
@@ -219,11 +220,11 @@ class Loss:
         """Certified lower and upper bound on the total variation distance."""
         return self.delta_bounds(0)
 
-    def tradeoff(self, alpha: object) -> float:
+    def tradeoff(self, alpha: Number) -> float:
         """A lower bound on the type II error of every test of level `alpha` that tells the two inputs apart."""
         return self.tradeoff_bounds(alpha)[0]
 
-    def tradeoff_bounds(self, alpha: object) -> tuple[float, float]:
+    def tradeoff_bounds(self, alpha: Number) -> tuple[float, float]:
         """Certified lower and upper bound on the trade-off function at `alpha`."""
         level = probability(alpha, "alpha")
         with precision(_PRECISION):

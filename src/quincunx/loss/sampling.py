@@ -11,7 +11,7 @@ from quincunx.loss.gaussian import GaussianLaw
 from quincunx.loss.law import Composition, Law, as_ball
 from quincunx.loss.stated import StatedLaw
 from quincunx.loss.subsampled import SubsampledLaw
-from quincunx.numbers import ball, float_above, positive, precision
+from quincunx.numbers import Number, ball, float_above, positive, precision
 
 # scheme → the kind of the unit for which amplification is proved
 SCHEMES: Final = {"poisson": "add-remove", "without-replacement": "replace"}
@@ -36,7 +36,7 @@ class Unit(Protocol):
         ...
 
 
-def subsampled(loss: Composition, rate: object, scheme: str, unit: Unit) -> Law | None:
+def subsampled(loss: Composition, rate: Number, scheme: str, unit: Unit) -> Law | None:
     """The law of the amplified loss, see `Loss.subsample`; None where everybody is in the sample."""
     share = positive(rate, "rate")
     if share > 1:

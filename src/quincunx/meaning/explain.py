@@ -14,9 +14,9 @@ from quincunx.meaning.belief.groups import SIZES, Group, groups_of, vacuous_from
 from quincunx.meaning.belief.odds import Odds, ratios, times
 from quincunx.meaning.belief.posterior import Posterior, chance, known, percent, posterior_bounds, sentence
 from quincunx.meaning.given import guarantee_of
-from quincunx.meaning.guarantee import Guarantee
+from quincunx.meaning.guarantee import Guarantee, Unit
 from quincunx.meaning.testing import Attack, attack_on
-from quincunx.numbers import amount, positive_integer
+from quincunx.numbers import Number, amount, positive_integer
 from quincunx.spec import Specification
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Meaning:
     """
 
     guarantee: Specification | Loss = field(repr=False)
-    unit: object = field(repr=False)
+    unit: Unit | str | None = field(repr=False)
     stated: str
     about: str
     people: int
@@ -135,15 +135,15 @@ class Meaning:
 
 
 def explain(
-    prior: object,
+    prior: Number,
     guarantee: Specification | Loss,
     *,
-    unit: object = None,
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
-    outside: object = None,
-    false_alarms: object = "0.05",
-    sizes: Iterable[object] = SIZES,
+    people: Number = 1,
+    outside: Number | None = None,
+    false_alarms: Number = "0.05",
+    sizes: Iterable[Number] = SIZES,
 ) -> Meaning:
     """Everything this room says about one guarantee; parameters as for `posterior_bounds`, `best_attack`, `groups`."""
     read, count = guarantee_of(guarantee, unit), positive_integer(people, "people")

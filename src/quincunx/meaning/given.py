@@ -14,7 +14,7 @@ from quincunx.spec import AddRemove, Replace, Specification, of_people
 UNITS: Final[dict[str, Unit]] = {"add-remove": AddRemove(), "replace": Replace()}
 
 
-def guarantee_of(subject: object, unit: object = None) -> Guarantee:
+def guarantee_of(subject: object, unit: Unit | str | None = None) -> Guarantee:
     """The guarantee that `subject` states: a Specification, which has its unit, or a Loss at one step of `unit`."""
     if isinstance(subject, Specification):
         if unit is not None:

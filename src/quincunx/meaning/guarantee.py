@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeAlias
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.meaning.curves import Delta
-from quincunx.numbers import Ball, Exact, positive_integer
+from quincunx.numbers import Ball, Exact, Number, positive_integer
 from quincunx.spec import AddRemove, Replace
 
 PRECISION: Final = 256
@@ -62,7 +62,7 @@ class Guarantee(Protocol):
         ...
 
 
-def for_people(guarantee: Guarantee, about: object, people: object = 1) -> Guarantee:
+def for_people(guarantee: Guarantee, about: object, people: Number = 1) -> Guarantee:
     """The guarantee for as many steps as lie between two datasets that the holder of the belief holds possible.
 
     A statement about a record under add/remove costs two steps for each person: one record out, another in.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from quincunx.errors import PrivacyError
 from quincunx.loss import as_ball
@@ -100,10 +100,11 @@ class Promised:
 def _at_distance(specification: Specification, unit: Unit, steps: int) -> Specification:
     # A metric states its guarantee for every distance itself: `steps` times the intensity, on no path of single steps.
     grown = {name: rounded_up(scaled(value, steps)) for name, value in specification.by_universe}
+    intensity: Any = grown if specification.varies else grown["everywhere"]
     return Specification(
         domain=specification.domain,
         scope=specification.scope,
         unit=unit.up_to(steps),
         standard=specification.standard,
-        intensity=grown if specification.varies else grown["everywhere"],
+        intensity=intensity,
     )

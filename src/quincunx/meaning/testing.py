@@ -16,8 +16,8 @@ from quincunx.meaning.belief.posterior import chance, percent
 from quincunx.meaning.curves import Delta
 from quincunx.meaning.given import guarantee_of
 from quincunx.meaning.golden_section import smallest
-from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.numbers import Ball, ball, float_above, float_below, precision, probability
+from quincunx.meaning.guarantee import PRECISION, Guarantee, Unit, for_people
+from quincunx.numbers import Ball, Number, ball, float_above, float_below, precision, probability
 from quincunx.spec import Specification
 
 __all__ = ["Attack", "best_attack", "error_curve"]
@@ -56,10 +56,10 @@ class Attack:
 def best_attack(
     guarantee: Specification | Loss,
     *,
-    false_alarms: object = "0.05",
-    unit: object = None,
+    false_alarms: Number = "0.05",
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
+    people: Number = 1,
 ) -> Attack:
     """Bounds on every test between two datasets that differ in `people` people.
 
@@ -68,7 +68,7 @@ def best_attack(
     return attack_on(guarantee_of(guarantee, unit), false_alarms, about, people)
 
 
-def attack_on(guarantee: Guarantee, false_alarms: object, about: object, people: object) -> Attack:
+def attack_on(guarantee: Guarantee, false_alarms: Number, about: object, people: Number) -> Attack:
     """`best_attack` on a guarantee that was read already."""
     level = probability(false_alarms, "false_alarms")
     grown = for_people(guarantee, about, people)
@@ -88,11 +88,11 @@ def attack_on(guarantee: Guarantee, false_alarms: object, about: object, people:
 
 def error_curve(
     guarantee: Specification | Loss,
-    levels: Sequence[object],
+    levels: Sequence[Number],
     *,
-    unit: object = None,
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
+    people: Number = 1,
 ) -> list[float]:
     """Lower bounds on the misses of every test, one for each rate of false alarms in `levels`.
 

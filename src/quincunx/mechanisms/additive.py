@@ -10,10 +10,10 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self, Unpack
+from typing import Any, ClassVar, Final, Self, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -21,7 +21,7 @@ from quincunx.mechanisms.calibration import widest
 from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, risk
 from quincunx.mechanisms.scaled import Scaled, Shape
-from quincunx.numbers import Ball, ball, float_above, positive_integer, precision
+from quincunx.numbers import Ball, Number, ball, float_above, positive_integer, precision
 
 # Sums are clamped here, not noise: x + K with |x| ≤ LIMIT and K clamped to int64 has the same clamped sum as the exact
 # K, because 2^63 − 1 − LIMIT > LIMIT. So clamping is post-processing of the exact sum.
@@ -39,7 +39,7 @@ class Additive(Scaled):
     room: ClassVar[str] = "additive noise"
 
     @classmethod
-    def for_error(cls, *, error: object, beta: object, size: object = 1, **shape: Unpack[Shape]) -> Self:
+    def for_error(cls, *, error: Number, beta: Number, size: Number = 1, **shape: Unpack[Shape]) -> Self:
         """The most noise whose `error(beta, size)` is at most `error`; its loss says what that accuracy costs."""
         roughly = cls._roughly(shape)
         return widest(
@@ -74,7 +74,13 @@ class Additive(Scaled):
     def _tail(self, m: int) -> Ball:
         """P(|K| > m) for m ≥ 0, at the working precision."""
 
-    def sample(self, values: object) -> Any:
+    @overload
+    def sample(self, values: int) -> int: ...
+
+    @overload
+    def sample(self, values: ArrayLike) -> NDArray[np.int64]: ...
+
+    def sample(self, values: ArrayLike) -> int | NDArray[np.int64]:
         """The noisy values: an int64 array of the shape of `values`, or an int for an int.
 
         `values` are integers that count lattice steps. They, and the results, are clamped to ±(2^62 − 1).
@@ -96,7 +102,7 @@ class Additive(Scaled):
         error = self.error(risk)
         return error if error > limit else None
 
-    def error(self, beta: object, size: object = 1) -> float:
+    def error(self, beta: Number, size: Number = 1) -> float:
         """The smallest a such that, with probability at least 1 − beta, all of `size` answers are within a.
 
         In the data's unit; exact for the lattice law: a is a whole number of steps.

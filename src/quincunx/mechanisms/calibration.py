@@ -13,7 +13,7 @@ from typing import Final, Protocol, TypeVar
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.loss import Loss, as_ball
 from quincunx.mechanisms.goal import PRECISION, Goal
-from quincunx.numbers import float_above, positive, precision
+from quincunx.numbers import Number, float_above, positive, precision
 
 # A searched parameter has this many significant digits.
 DIGITS: Final = 6
@@ -86,8 +86,8 @@ def widest(
     make: Callable[[Fraction], M],
     measured: Callable[[M], float],
     *,
-    error: object,
-    step: object,
+    error: Number,
+    step: Number,
     near: Callable[[Fraction], float] | None = None,
 ) -> M:
     """The mechanism make(t) with the largest t of six digits found whose error, as `measured`, is at most `error`.
@@ -127,7 +127,7 @@ def responding(aim: Goal, make: Callable[[Fraction], M], options: int) -> M:
 
 
 def responding_within(
-    make: Callable[[Fraction], M], measured: Callable[[M], float], options: int, *, error: object
+    make: Callable[[Fraction], M], measured: Callable[[M], float], options: int, *, error: Number
 ) -> M:
     """Randomized response with the smallest p of these decimals, 1/k < p < 1, whose error is at most `error`."""
     limit = positive(error, "error")

@@ -20,7 +20,7 @@ from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.parameters import square_of
 from quincunx.mechanisms.scaled import Scaled
 from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
-from quincunx.numbers import Ball, ball, float_near, near, normal_tail, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, near, normal_tail, positive, precision
 
 # Up to this σ² (in steps²) tails are exact sums; beyond, an upper bound within one step of them.
 _SUMMED: Final = 10**6
@@ -53,11 +53,11 @@ class DiscreteGaussian(Additive):
     def __init__(
         self,
         *,
-        sigma: object = None,
-        sigma2: object = None,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        sigma: Number | None = None,
+        sigma2: Number | None = None,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
         coordinates: int | None = None,
     ) -> None:
         object.__setattr__(self, "sigma2", square_of("sigma", sigma, sigma2))

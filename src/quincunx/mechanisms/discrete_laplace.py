@@ -18,7 +18,7 @@ from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.mechanisms.scaled import Scaled
 from quincunx.mechanisms.trial import STRENGTHS, TOGETHER, Trial
-from quincunx.numbers import Ball, ball, float_near, near, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, near, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -41,7 +41,7 @@ class DiscreteLaplace(Additive):
     norm: ClassVar[int] = 1
     directions: ClassVar[Mapping[str, int]] = {"scale": -1, "sensitivity": +1}
 
-    def __init__(self, *, scale: object, sensitivity: object = 1, step: object = 1) -> None:
+    def __init__(self, *, scale: Number, sensitivity: Number = 1, step: Number = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "step", positive(step, "step"))

@@ -17,7 +17,7 @@ from quincunx.loss import GaussianLaw, Loss
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.parameters import square_of
 from quincunx.mechanisms.trial import ORDERS, TOGETHER, Trial
-from quincunx.numbers import Ball, ball, float_near, near, normal_tail, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, near, normal_tail, positive, precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -44,11 +44,11 @@ class Gaussian(Additive):
     def __init__(
         self,
         *,
-        sigma: object = None,
-        sigma2: object = None,
-        sensitivity: object = None,
-        sensitivity2: object = None,
-        step: object = 1,
+        sigma: Number | None = None,
+        sigma2: Number | None = None,
+        sensitivity: Number | None = None,
+        sensitivity2: Number | None = None,
+        step: Number = 1,
     ) -> None:
         object.__setattr__(self, "sigma2", square_of("sigma", sigma, sigma2))
         object.__setattr__(self, "sensitivity2", square_of("sensitivity", sensitivity, sensitivity2, default=1))

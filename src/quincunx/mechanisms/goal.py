@@ -12,7 +12,7 @@ from typing import ClassVar, Final, TypedDict
 
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss, Real, total_of
-from quincunx.numbers import amount, ball, delta_parameter, non_negative, precision, rational
+from quincunx.numbers import Number, amount, ball, delta_parameter, non_negative, precision, rational
 
 PRECISION: Final = 256
 
@@ -145,15 +145,20 @@ _FORMS: Final = "Give epsilon (and delta), rho, mu, or alpha with epsilon."
 class Guarantee(TypedDict, total=False):
     """The parameters of `goal`, for what passes them on."""
 
-    epsilon: object
-    delta: object
-    rho: object
-    mu: object
-    alpha: object
+    epsilon: Number | None
+    delta: Number | None
+    rho: Number | None
+    mu: Number | None
+    alpha: Number | None
 
 
 def goal(
-    *, epsilon: object = None, delta: object = None, rho: object = None, mu: object = None, alpha: object = None
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    mu: Number | None = None,
+    alpha: Number | None = None,
 ) -> Goal:
     """The guarantee that these parameters state: exactly one of five forms.
 
@@ -180,7 +185,7 @@ def goal(
     return _Approximate(epsilon=non_negative(epsilon, "epsilon"), delta=share)
 
 
-def goal_outside(delta: Fraction, *, epsilon: object = None, rho: object = None) -> Goal:
+def goal_outside(delta: Fraction, *, epsilon: Number | None = None, rho: Number | None = None) -> Goal:
     """What a mechanism can meet that always needs `delta` = δ > 0: one of two forms.
 
     epsilon: P(S) ≤ e^ε·P'(S) + δ. rho: P = (1 − δ)P₁ + δP₂ and P' = (1 − δ)P₁' + δP₂' with D_α(P₁, P₁') ≤ ρ·α for every

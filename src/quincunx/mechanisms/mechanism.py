@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -45,7 +45,7 @@ class Mechanism(ABC):
         """What one answer leaks at input distance 1."""
 
     @abstractmethod
-    def sample(self, values: object) -> Any:
+    def sample(self, values: ArrayLike, /) -> Any:
         """The private answer, drawn."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.loss import Loss, StatedLaw
-from quincunx.numbers import ball, float_above, positive, precision, rational
+from quincunx.numbers import Number, ball, float_above, positive, precision, rational
 
 
 def flag(value: object, name: str) -> bool:
@@ -18,7 +18,7 @@ def flag(value: object, name: str) -> bool:
     return value
 
 
-def square_of(name: str, root: object, square: object, default: int | None = None) -> Fraction:
+def square_of(name: str, root: Number | None, square: Number | None, default: int | None = None) -> Fraction:
     """The square from exactly one of `root` and `square`; `default` is the root where neither is given.
 
     Squares are what is stored, so that σ and ℓ2 distances such as √2 stay rational.
@@ -32,7 +32,7 @@ def square_of(name: str, root: object, square: object, default: int | None = Non
     return positive(square, f"{name}2") if root is None else positive(root, name) ** 2
 
 
-def risk(beta: object) -> Fraction:
+def risk(beta: Number) -> Fraction:
     """0 < beta < 1: the probability with which an error may be exceeded."""
     number = rational(beta, "beta")
     if not 0 < number < 1:

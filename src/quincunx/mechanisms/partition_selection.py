@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final, overload
 
 import numpy as np
 from flint import ctx
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -23,6 +24,7 @@ from quincunx.mechanisms.trial import Trial
 from quincunx.noise import certain_floor, choose, source
 from quincunx.numbers import (
     Ball,
+    Number,
     ball,
     delta_parameter,
     float_near,
@@ -53,12 +55,14 @@ class PartitionSelection(Mechanism):
     directions: ClassVar[Mapping[str, int]] = {"epsilon": +1, "delta": +1}
     accuracy: ClassVar[str] = "{count} keys with at least {half} people each are all kept"
 
-    def __init__(self, *, epsilon: object, delta: object) -> None:
+    def __init__(self, *, epsilon: Number, delta: Number) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "delta", _share(delta))
 
     @classmethod
-    def calibrate(cls, *, delta: object, epsilon: object = None, rho: object = None) -> PartitionSelection:
+    def calibrate(
+        cls, *, delta: Number, epsilon: Number | None = None, rho: Number | None = None
+    ) -> PartitionSelection:
         """The rule that keeps most and meets (ε, δ), or ρ outside an event of probability δ: calibration.md.
 
         With epsilon it is the rule of these parameters. With rho it is the largest ε of six digits with
@@ -66,12 +70,12 @@ class PartitionSelection(Mechanism):
         """
         share = _share(delta)
         aim = goal_outside(share, epsilon=epsilon, rho=rho)
-        if rho is None:
+        if epsilon is not None:
             return verified(cls(epsilon=epsilon, delta=share), aim)
         return verified(edge(lambda e: cls(epsilon=e, delta=share), lambda found: aim.met(found.loss), -1), aim)
 
     @classmethod
-    def for_error(cls, *, error: object, beta: object, delta: object, size: object = 1) -> PartitionSelection:
+    def for_error(cls, *, error: Number, beta: Number, delta: Number, size: Number = 1) -> PartitionSelection:
         """The smallest ε of six digits at which `error(beta, size)` is at most `error` people, δ being given."""
         share, limit = _share(delta), positive_integer(error, "error")
         if limit == 1:
@@ -84,7 +88,13 @@ class PartitionSelection(Mechanism):
         """(ε, δ), and δ-approximately ρ-zCDP with ρ = ε·tanh(ε/2), rounded up."""
         return stated(self.epsilon, self.delta)
 
-    def sample(self, counts: object) -> Any:
+    @overload
+    def sample(self, counts: int) -> bool: ...
+
+    @overload
+    def sample(self, counts: ArrayLike) -> NDArray[np.bool_]: ...
+
+    def sample(self, counts: ArrayLike) -> bool | NDArray[np.bool_]:
         """Whether each key is kept: booleans of the shape of `counts`, or a bool for an int.
 
         `counts` are the numbers of people behind the keys; what is below 0 counts as 0.
@@ -102,12 +112,12 @@ class PartitionSelection(Mechanism):
         """The rule, and its ε and δ."""
         return f"keys selected by the optimal rule, {stated_text('ε', self.epsilon, self.delta)}"
 
-    def chance(self, count: object) -> float:
+    def chance(self, count: Number) -> float:
         """π(count), the nearest float: the probability that a key with so many people behind it is kept."""
         with precision(_PRECISION):
             return float_near(self._chance(_whole(count)))
 
-    def error(self, beta: object, size: object = 1) -> int:
+    def error(self, beta: Number, size: Number = 1) -> int:
         """The smallest n such that `size` keys with at least n people each are all kept with probability ≥ 1 − beta."""
         allowed, keys = risk(beta), positive_integer(size, "size")
 

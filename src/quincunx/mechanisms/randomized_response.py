@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Final, Unpack
+from typing import ClassVar, Final, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx import noise
 from quincunx.errors import ParameterError
@@ -23,6 +23,7 @@ from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.trial import SLOW, STRENGTHS, Trial, one_at_a_time
 from quincunx.numbers import (
     Log,
+    Number,
     ball,
     float_above,
     float_below,
@@ -67,17 +68,17 @@ class RandomizedResponse(Mechanism):
     term: ClassVar[str] = "one respondent's answer, true with the probability given, otherwise one of the other options"
     accuracy: ClassVar[str] = "the share of an answer estimated from {count} respondents is within {half} of the truth"
 
-    def __init__(self, *, probability: object, options: object = 2) -> None:
+    def __init__(self, *, probability: Number, options: Number = 2) -> None:
         object.__setattr__(self, "probability", _chance(probability))
         object.__setattr__(self, "options", _number_of_options(options))
 
     @classmethod
-    def calibrate(cls, *, options: object = 2, **guarantee: Unpack[Guarantee]) -> RandomizedResponse:
+    def calibrate(cls, *, options: Number = 2, **guarantee: Unpack[Guarantee]) -> RandomizedResponse:
         """The most truthful answers whose certified loss meets one guarantee: calibration.md has the five forms."""
         return responding(goal(**guarantee), lambda p: cls(probability=p, options=options), _number_of_options(options))
 
     @classmethod
-    def for_error(cls, *, error: object, beta: object, size: object = 1, options: object = 2) -> RandomizedResponse:
+    def for_error(cls, *, error: Number, beta: Number, size: Number = 1, options: Number = 2) -> RandomizedResponse:
         """The least truthful answers whose `error(beta, size)` is at most `error`; the loss says what that costs."""
         k = _number_of_options(options)
         return responding_within(
@@ -102,7 +103,13 @@ class RandomizedResponse(Mechanism):
         """
         return float("inf") if self.probability == self._other else float_near(self._variance(1))
 
-    def sample(self, values: object) -> Any:
+    @overload
+    def sample(self, values: int) -> int: ...
+
+    @overload
+    def sample(self, values: ArrayLike) -> NDArray[np.int64]: ...
+
+    def sample(self, values: ArrayLike) -> int | NDArray[np.int64]:
         """One randomized answer for each of `values`: int64 of the same shape, an int for one.
 
         With two options any value but 0 counts as 1; with more, values are clamped to 0 … k − 1.
@@ -121,7 +128,7 @@ class RandomizedResponse(Mechanism):
         """How often the truth is told, among how many options."""
         return f"randomized response, true with probability {near(self.probability, 4)} among {self.options} options"
 
-    def unbias(self, mean: object) -> Fraction:
+    def unbias(self, mean: Number) -> Fraction:
         """(mean − r)/(p − r): the share of an option that its share `mean` among the responses estimates without bias.
 
         With two options, (mean + p − 1)/(2p − 1).
@@ -129,14 +136,14 @@ class RandomizedResponse(Mechanism):
         self._informative()
         return (probability(mean, "mean") - self._other) / (self.probability - self._other)
 
-    def estimate(self, responses: object, beta: object = "0.05") -> Estimate:
+    def estimate(self, responses: ArrayLike, beta: Number = "0.05") -> Estimate:
         """The share of ones among the respondents from their randomized `responses`; for two options."""
         if self.options != 2:
             hint = "Call estimates(…): one for each option."
             raise ParameterError("is for two options", where="estimate", got=f"{self.options} options", hint=hint)
         return self.estimates(responses, beta)[1]
 
-    def estimates(self, responses: object, beta: object = "0.05") -> tuple[Estimate, ...]:
+    def estimates(self, responses: ArrayLike, beta: Number = "0.05") -> tuple[Estimate, ...]:
         """The share of each option, in order. All intervals cover together with probability at least 1 − beta."""
         self._informative()
         answers = self._answers(responses)
@@ -144,7 +151,7 @@ class RandomizedResponse(Mechanism):
         counts = np.bincount(answers.ravel(), minlength=self.options).tolist()
         return tuple(self._estimate(Fraction(count, answers.size), answers.size, half) for count in counts)
 
-    def error(self, beta: object, size: object = 1) -> float:
+    def error(self, beta: Number, size: Number = 1) -> float:
         """The half-width a with |estimate − share| ≤ a for every option at once with probability at least 1 − beta.
 
         For `size` = n respondents, the smaller of Chebyshev's √(v/(n·beta))/|p−r| and Hoeffding's

@@ -9,14 +9,15 @@ from typing import Any, ClassVar, Self, TypedDict, Unpack, cast
 from quincunx.mechanisms.calibration import calibrated
 from quincunx.mechanisms.goal import goal
 from quincunx.mechanisms.mechanism import Mechanism
+from quincunx.numbers import Number
 
 
 class Shape(TypedDict, total=False):
     """What constructors take besides the dial, each those that its mechanism has."""
 
-    sensitivity: object
-    sensitivity2: object
-    step: object
+    sensitivity: Number
+    sensitivity2: Number | None
+    step: Number
     coordinates: int | None
     monotone: bool
 
@@ -37,11 +38,11 @@ class Scaled(Mechanism):
     def calibrate(
         cls,
         *,
-        epsilon: object = None,
-        delta: object = None,
-        rho: object = None,
-        mu: object = None,
-        alpha: object = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        alpha: Number | None = None,
         **shape: Unpack[Shape],
     ) -> Self:
         """The least noise whose certified loss meets one guarantee: see calibration.md for the five forms.

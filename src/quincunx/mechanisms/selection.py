@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Final, Self, Unpack
+from typing import ClassVar, Final, Self, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -24,7 +24,7 @@ from quincunx.mechanisms.mechanism import World
 from quincunx.mechanisms.parameters import first, flag, risk, tuples
 from quincunx.mechanisms.scaled import Scaled, Shape
 from quincunx.mechanisms.trial import BY_ITSELF, SLOW, STRENGTHS, Trial, one_at_a_time
-from quincunx.numbers import Ball, ball, float_above, positive, positive_integer, precision
+from quincunx.numbers import Ball, Number, ball, float_above, positive, positive_integer, precision
 
 _PRECISION: Final = 512
 _HINT: Final = "Scores count lattice steps: divide by the step and take the floor before the mechanism."
@@ -42,14 +42,14 @@ class Selection(Scaled):
     directions: ClassVar[Mapping[str, int]] = {"scale": -1, "sensitivity": +1}
     accuracy: ClassVar[str] = "the chosen one of {count} candidates scores within {half} of the best"
 
-    def __init__(self, *, scale: object, sensitivity: object = 1, monotone: bool = False, step: object = 1) -> None:
+    def __init__(self, *, scale: Number, sensitivity: Number = 1, monotone: bool = False, step: Number = 1) -> None:
         object.__setattr__(self, "scale", positive(scale, "scale"))
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
         object.__setattr__(self, "monotone", flag(monotone, "monotone"))
         object.__setattr__(self, "step", positive(step, "step"))
 
     @classmethod
-    def for_error(cls, *, error: object, beta: object, candidates: object, **shape: Unpack[Shape]) -> Self:
+    def for_error(cls, *, error: Number, beta: Number, candidates: Number, **shape: Unpack[Shape]) -> Self:
         """The largest scale whose `error(beta, candidates)` is at most `error`; its loss says what that costs."""
         if positive_integer(candidates, "candidates") == 1:
             hint = "One candidate is always chosen: no choice is private or wrong."
@@ -119,7 +119,13 @@ class Selection(Scaled):
         # Scores that move apart move by twice the sensitivity relative to each other.
         return (1 if self.monotone else 2) * self.sensitivity / self.scale
 
-    def sample(self, scores: object) -> Any:
+    @overload
+    def sample(self, scores: Sequence[int]) -> int: ...
+
+    @overload
+    def sample(self, scores: ArrayLike) -> int | NDArray[np.int64]: ...
+
+    def sample(self, scores: ArrayLike) -> int | NDArray[np.int64]:
         """The place, from 0, of the chosen candidate. `scores` holds one integer for each, clamped to ±(2^62 − 1).
 
         A table of scores is one choice for each row, each with noise of its own, and gives an int64 array.
@@ -146,7 +152,7 @@ class Selection(Scaled):
             raise DataError("expected a row of scores for each group", where=type(self).__name__, got=got)
         return np.asarray(self.sample(exact)) if len(exact) else np.zeros(0, dtype=np.int64)
 
-    def error(self, beta: object, candidates: object) -> float:
+    def error(self, beta: Number, candidates: Number) -> float:
         """The smallest a, a whole number of steps, such that for all scores of so many `candidates` the chosen one is
         within a of the best with probability at least 1 − beta.
 

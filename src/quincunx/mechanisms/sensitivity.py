@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import DataError, ParameterError, PrivacyError, kind_of
 from quincunx.mechanisms.additive import LIMIT
-from quincunx.numbers import float_near, positive, positive_integer, rational
+from quincunx.numbers import Number, float_near, positive, positive_integer, rational
 from quincunx.spec import AddRemove, Replace, Unit, domain, of_people
 
 __all__ = ["Clip", "Count", "Histogram", "Linear", "Mean", "Statistic", "Sum", "Variance"]
@@ -52,12 +52,12 @@ class Clip:
         if self.low > self.high:
             raise ParameterError("low must not exceed high", where="Clip", got=f"{self.low} and {self.high}"[:80])
 
-    def bounds_on_lattice(self, step: object) -> tuple[int, int]:
+    def bounds_on_lattice(self, step: Number) -> tuple[int, int]:
         """⌊low/step + 1/2⌋ and ⌊high/step + 1/2⌋, in lattice steps: the map is monotone, so they bound every value."""
         length = positive(step, "step")
         return _nearest(self.low, length), _nearest(self.high, length)
 
-    def apply(self, values: object, step: object) -> Any:
+    def apply(self, values: object, step: Number) -> Any:
         """⌊clip(x)/step + 1/2⌋ for every x of `values`, exactly: int64 of their shape, or an int for one number.
 
         `values`: a NumPy array of booleans, integers, floats or objects, a flat list or tuple, or one number or None.
@@ -268,7 +268,7 @@ class Sum(Statistic):
     rows: int | None
     step: Fraction | None
 
-    def __init__(self, clip: Clip, *, rows: object = None, step: object = None) -> None:
+    def __init__(self, clip: Clip, *, rows: object = None, step: Number | None = None) -> None:
         _set_clipped(self, clip, rows, step)
 
     def _points(self) -> Sequence[Point]:
@@ -347,7 +347,7 @@ class Variance(_Averaged):
     records N; the variance is Σ t²/N − (Σ t/N)².
     """
 
-    def __init__(self, clip: Clip, *, n: object = None, rows: object = None, step: object = None) -> None:
+    def __init__(self, clip: Clip, *, n: Number | None = None, rows: object = None, step: Number | None = None) -> None:
         _Averaged.__init__(self, clip, n=n, rows=rows, step=step)
         if n is None and step is None:
             hint = "Give step=…, or a public n: off a lattice the ℓ2 sensitivity of the sums has an irrational square."

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import Any, ClassVar, Final, NoReturn, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError, PrivacyError
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -26,7 +26,7 @@ from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, flag, risk, stated, tuples
 from quincunx.mechanisms.trial import BY_ITSELF, SLOW, Trial, one_at_a_time
 from quincunx.noise import discrete_laplace_staircase, source
-from quincunx.numbers import Ball, ball, float_above, near, positive, positive_integer, precision, rational
+from quincunx.numbers import Ball, Number, ball, float_above, near, positive, positive_integer, precision, rational
 
 _PRECISION: Final = 512
 # The finite model leaves out threshold noise of less than this probability, and adds it to every ball.
@@ -66,13 +66,13 @@ class SparseVector(Mechanism):
     def __init__(
         self,
         *,
-        threshold: object,
-        threshold_scale: object,
-        query_scale: object,
-        aboves: object = 1,
-        sensitivity: object = 1,
+        threshold: Number,
+        threshold_scale: Number,
+        query_scale: Number,
+        aboves: Number = 1,
+        sensitivity: Number = 1,
         monotone: bool = False,
-        step: object = 1,
+        step: Number = 1,
     ) -> None:
         object.__setattr__(self, "threshold", rational(threshold, "threshold"))
         object.__setattr__(self, "threshold_scale", positive(threshold_scale, "threshold_scale"))
@@ -91,12 +91,12 @@ class SparseVector(Mechanism):
     def calibrate(
         cls,
         *,
-        threshold: object,
-        aboves: object = 1,
-        sensitivity: object = 1,
+        threshold: Number,
+        aboves: Number = 1,
+        sensitivity: Number = 1,
         monotone: bool = False,
-        step: object = 1,
-        ratio: object = None,
+        step: Number = 1,
+        ratio: Number | None = None,
         **guarantee: Unpack[Guarantee],
     ) -> SparseVector:
         """The smallest scales in a fixed `ratio` = query_scale/threshold_scale whose loss meets one guarantee.
@@ -111,15 +111,15 @@ class SparseVector(Mechanism):
     def for_error(
         cls,
         *,
-        error: object,
-        beta: object,
-        queries: object,
-        threshold: object,
-        aboves: object = 1,
-        sensitivity: object = 1,
+        error: Number,
+        beta: Number,
+        queries: Number,
+        threshold: Number,
+        aboves: Number = 1,
+        sensitivity: Number = 1,
         monotone: bool = False,
-        step: object = 1,
-        ratio: object = None,
+        step: Number = 1,
+        ratio: Number | None = None,
     ) -> SparseVector:
         """The largest scales in that `ratio` whose `error(beta, queries)` is at most `error`."""
         make = cls._family(threshold, aboves, sensitivity, monotone, step, ratio)
@@ -127,7 +127,13 @@ class SparseVector(Mechanism):
 
     @classmethod
     def _family(
-        cls, threshold: object, aboves: object, sensitivity: object, monotone: bool, step: object, ratio: object
+        cls,
+        threshold: Number,
+        aboves: Number,
+        sensitivity: Number,
+        monotone: bool,
+        step: Number,
+        ratio: Number | None,
     ) -> Callable[[Fraction], SparseVector]:
         """From the threshold's scale to the mechanism."""
         share = _ratio(aboves, flag(monotone, "monotone")) if ratio is None else positive(ratio, "ratio")
@@ -156,7 +162,7 @@ class SparseVector(Mechanism):
         level = int(self.threshold / self.step) + _drawn(self.threshold_scale / self.step)
         return SparseVectorSession(self, level)
 
-    def sample(self, values: object) -> NDArray[np.bool_]:
+    def sample(self, values: ArrayLike) -> NDArray[np.bool_]:
         """The answers of one session to a list of `values`, in order, up to and with the last allowed "above"."""
         exact, _ = lattice_values(values, type(self).__name__)
         if exact.ndim != 1:
@@ -170,7 +176,7 @@ class SparseVector(Mechanism):
         level, each = (near(float(scale) * float(unit), 4) for scale in (self.threshold_scale, self.query_scale))
         return f"sparse vector, {self.aboves} above, threshold scale = {level}, query scale = {each}"
 
-    def error(self, beta: object, queries: object) -> float:
+    def error(self, beta: Number, queries: Number) -> float:
         """An a such that with probability at least 1 − beta every one of `queries` answers is right up to a.
 
         Right up to a: "above" only for values ≥ threshold − a, "below" only for values ≤ threshold + a. Half of beta is
@@ -292,7 +298,7 @@ class SparseVectorSession:
         """How many more answers "above" the session gives; at 0 it answers nothing."""
         return self._mechanism.aboves - self._above
 
-    def ask(self, value: object) -> bool:
+    def ask(self, value: int | np.integer[Any]) -> bool:
         """Whether value + ν ≥ threshold + ρ, with fresh noise ν. `value` is an integer that counts lattice steps."""
         exact, scalar = lattice_values(value, "SparseVectorSession")
         if not scalar:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import isqrt
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quincunx.errors import DataError, ParameterError, kind_of
 from quincunx.finite import Mechanism as FiniteMechanism
@@ -23,7 +23,7 @@ from quincunx.mechanisms.goal import goal_outside
 from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import first, risk, stated
 from quincunx.mechanisms.trial import Draw, Trial
-from quincunx.numbers import Ball, ball, delta_parameter, float_near, positive, positive_integer, precision
+from quincunx.numbers import Ball, Number, ball, delta_parameter, float_near, positive, positive_integer, precision
 
 _PRECISION: Final = 256
 _HINT: Final = "Add up each person's votes, as `votes` gives them."
@@ -52,7 +52,7 @@ class ThresholdSelection(Mechanism):
     directions: ClassVar[Mapping[str, int]] = {"delta": +1}
     accuracy: ClassVar[str] = "{count} keys with at least {half} votes each are all kept"
 
-    def __init__(self, *, noise: Noise, groups: object, delta: object, people: object = 1, bits: int = 0) -> None:
+    def __init__(self, *, noise: Noise, groups: Number, delta: Number, people: Number = 1, bits: int = 0) -> None:
         if not isinstance(noise, DiscreteLaplace | DiscreteGaussian) or noise.step != 1:
             got = f"{type(noise).__name__} with another step" if hasattr(noise, "step") else type(noise).__name__
             hint = "Use DiscreteLaplace or DiscreteGaussian with step=1."
@@ -82,11 +82,11 @@ class ThresholdSelection(Mechanism):
     def calibrate(
         cls,
         *,
-        groups: object,
-        delta: object,
-        epsilon: object = None,
-        rho: object = None,
-        people: object = 1,
+        groups: Number,
+        delta: Number,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        people: Number = 1,
         bits: int = 0,
     ) -> ThresholdSelection:
         """The least noise that meets (ε, δ), of Laplace type, or ρ outside an event of probability δ, of Gaussian type.
@@ -106,12 +106,12 @@ class ThresholdSelection(Mechanism):
     def for_error(
         cls,
         *,
-        error: object,
-        beta: object,
-        groups: object,
-        delta: object,
-        size: object = 1,
-        people: object = 1,
+        error: Number,
+        beta: Number,
+        groups: Number,
+        delta: Number,
+        size: Number = 1,
+        people: Number = 1,
         bits: int = 0,
     ) -> ThresholdSelection:
         """The smallest ε of six digits at which `error(beta, size)` is at most `error` votes, δ being given."""
@@ -137,7 +137,7 @@ class ThresholdSelection(Mechanism):
         rho = self.noise.sensitivity2 / (2 * self.noise.sigma2)
         return Loss.of(StatedLaw(epsilon=None, rho=rho, delta=self.delta))
 
-    def votes(self, keys: object) -> int:
+    def votes(self, keys: Number) -> int:
         """What each key gets from a person with so many of them, 1 ≤ `keys` ≤ `groups`."""
         count = positive_integer(keys, "keys")
         if count > self.groups:
@@ -145,7 +145,13 @@ class ThresholdSelection(Mechanism):
             raise ParameterError(f"must be at most {self.groups}", where="keys", got=str(count), hint=hint)
         return votes(self.noise.norm, count, self.bits)
 
-    def sample(self, counts: object) -> Any:
+    @overload
+    def sample(self, counts: int) -> bool: ...
+
+    @overload
+    def sample(self, counts: ArrayLike) -> NDArray[np.bool_]: ...
+
+    def sample(self, counts: ArrayLike) -> bool | NDArray[np.bool_]:
         """Whether each key is kept: booleans of the shape of `counts`, or a bool for an int. `counts` are votes."""
         exact, scalar = lattice_values(counts, type(self).__name__, hint=_HINT)
         kept = self.noise.sample(exact) >= self.threshold
@@ -155,7 +161,7 @@ class ThresholdSelection(Mechanism):
         """The threshold, and the noise of the votes."""
         return f"keys of at least {self.threshold} noisy votes; {self.noise.words(unit)}"
 
-    def chance(self, count: object) -> float:
+    def chance(self, count: Number) -> float:
         """The probability, as the nearest float, that a key with so many votes is kept; too high by at most what the
         tail of the noise is rounded up by."""
         if type(count) is not int:
@@ -163,7 +169,7 @@ class ThresholdSelection(Mechanism):
         with precision(_PRECISION):
             return float_near(at_least(self.noise, self.threshold - count).upper())
 
-    def error(self, beta: object, size: object = 1) -> int:
+    def error(self, beta: Number, size: Number = 1) -> int:
         """The smallest n ≥ `threshold` such that `size` keys with at least n votes each are all kept with probability
         ≥ 1 − beta; one step more at most where the noise's tail is known by a bound alone."""
         allowed, keys = risk(beta), positive_integer(size, "size")

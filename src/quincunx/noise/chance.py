@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import overload
 
 import numpy as np
 from flint import ctx
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from quincunx.errors import ParameterError
 from quincunx.noise.bits import SecureBits, source
 from quincunx.noise.lazy import LazyUniform, decide
-from quincunx.noise.shape import Size, shaped
+from quincunx.noise.shape import Shape, Size, shaped
 from quincunx.numbers import (
     Ball,
     Exact,
     Log,
+    Number,
     ball,
     exact_fraction,
     float_near,
@@ -38,19 +39,47 @@ Cumulative = Callable[[], Sequence[Ball | Fraction]]
 _TABLE_PRECISION = 256
 
 
-def bernoulli(p: object, size: Size = None) -> Any:
+@overload
+def bernoulli(p: Number, size: None = None) -> bool: ...
+
+
+@overload
+def bernoulli(p: Number, size: Shape) -> NDArray[np.bool_]: ...
+
+
+def bernoulli(p: Number, size: Size = None) -> bool | NDArray[np.bool_]:
     """True with probability `p`, exact as typed. `size` is a length, a shape, or None for one Python bool."""
     chance = probability(p, "p")
-    return shaped(size, lambda count: choose(source(), lambda: [chance], count) == 0)
+    drawn: bool | NDArray[np.bool_] = shaped(size, lambda count: choose(source(), lambda: [chance], count) == 0)
+    return drawn
 
 
-def bernoulli_exp(gamma: object, size: Size = None) -> Any:
+@overload
+def bernoulli_exp(gamma: Number, size: None = None) -> bool: ...
+
+
+@overload
+def bernoulli_exp(gamma: Number, size: Shape) -> NDArray[np.bool_]: ...
+
+
+def bernoulli_exp(gamma: Number, size: Size = None) -> bool | NDArray[np.bool_]:
     """True with probability e^{−gamma}, gamma ≥ 0, exact as typed. `size` as in `bernoulli`."""
     exponent = non_negative(gamma, "gamma")
-    return shaped(size, lambda count: choose(source(), lambda: [(-ball(exponent)).exp()], count) == 0)
+    drawn: bool | NDArray[np.bool_] = shaped(
+        size, lambda count: choose(source(), lambda: [(-ball(exponent)).exp()], count) == 0
+    )
+    return drawn
 
 
-def choice(log_weights: Sequence[object], size: Size = None) -> Any:
+@overload
+def choice(log_weights: Sequence[Number | Log], size: None = None) -> int: ...
+
+
+@overload
+def choice(log_weights: Sequence[Number | Log], size: Shape) -> NDArray[np.int64]: ...
+
+
+def choice(log_weights: Sequence[Number | Log], size: Size = None) -> int | NDArray[np.int64]:
     """Index i with probability proportional to e^{log_weights[i]}.
 
     Each weight is an exact number as typed, or `numbers.Log(w)` for the weight w itself. `size` is a length, a shape,
@@ -76,7 +105,8 @@ def choice(log_weights: Sequence[object], size: Size = None) -> Any:
         return [part / running for part in sums[:-1]]
 
     top = max(range(len(weights)), key=lambda i: _rough(weights[i]))
-    return shaped(size, lambda count: choose(source(), cumulative, count))
+    drawn: int | NDArray[np.int64] = shaped(size, lambda count: choose(source(), cumulative, count))
+    return drawn
 
 
 def _rough(weight: Exact) -> Fraction:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from quincunx.errors import ParameterError
 from quincunx.noise.bits import SecureBits, source
 from quincunx.noise.laplace import discrete_laplace_staircase
 from quincunx.noise.lazy import LazyUniform, certain_floor, decide
-from quincunx.noise.shape import Size, shaped
+from quincunx.noise.shape import Shape, Size, shaped
 from quincunx.noise.staircase import CHUNK, Staircase, clamped
-from quincunx.numbers import Ball, ball, float_near, positive, precision
+from quincunx.numbers import Ball, Number, ball, float_near, positive, precision
 
 # Errors of the two filters (gaussian.md): of e^{−γ}; of the radius and angle of Box–Muller, relative and absolute.
 _ACCEPT_ERROR: Final = 2.0**-46
@@ -29,7 +29,7 @@ _EXACT_FLOAT: Final = 2.0**52
 _SAFE: Final = Fraction(2) ** 900
 
 
-def variance_parameter(sigma: object, sigma2: object) -> Fraction:
+def variance_parameter(sigma: Number | None, sigma2: Number | None) -> Fraction:
     """σ² from exactly one of σ and σ², exact as typed."""
     if (sigma is None) == (sigma2 is None):
         hint = "sigma is the standard deviation, sigma2 its square."
@@ -206,21 +206,59 @@ def rounded_gaussian_law(sigma2: Fraction) -> RoundedGaussianLaw:
     return RoundedGaussianLaw(sigma2)
 
 
-def discrete_gaussian(sigma: object = None, size: Size = None, *, sigma2: object = None) -> Any:
+@overload
+def discrete_gaussian(sigma: Number | None = None, size: None = None, *, sigma2: Number | None = None) -> int: ...
+
+
+@overload
+def discrete_gaussian(sigma: Number | None, size: Shape, *, sigma2: Number | None = None) -> NDArray[np.int64]: ...
+
+
+@overload
+def discrete_gaussian(
+    sigma: Number | None = None, *, size: Shape, sigma2: Number | None = None
+) -> NDArray[np.int64]: ...
+
+
+def discrete_gaussian(
+    sigma: Number | None = None, size: Size = None, *, sigma2: Number | None = None
+) -> int | NDArray[np.int64]:
     """Draws of P(k) ∝ e^{−k²/(2·sigma²)} on the integers.
 
     Give `sigma` or `sigma2` = sigma², > 0, exact as typed; sigma is not the standard deviation of the draws, which is a
     little smaller. `size` is a length, a shape, or None for one Python int. Values beyond int64 are clamped to it.
     """
     law = discrete_gaussian_law(variance_parameter(sigma, sigma2))
-    return shaped(size, lambda count: law.draw(source(), count), lambda: clamped(law.draw_one(source())))
+    drawn: int | NDArray[np.int64] = shaped(
+        size, lambda count: law.draw(source(), count), lambda: clamped(law.draw_one(source()))
+    )
+    return drawn
 
 
-def rounded_gaussian(sigma: object = None, size: Size = None, *, sigma2: object = None) -> Any:
+@overload
+def rounded_gaussian(sigma: Number | None = None, size: None = None, *, sigma2: Number | None = None) -> int: ...
+
+
+@overload
+def rounded_gaussian(sigma: Number | None, size: Shape, *, sigma2: Number | None = None) -> NDArray[np.int64]: ...
+
+
+@overload
+def rounded_gaussian(
+    sigma: Number | None = None, *, size: Shape, sigma2: Number | None = None
+) -> NDArray[np.int64]: ...
+
+
+def rounded_gaussian(
+    sigma: Number | None = None, size: Size = None, *, sigma2: Number | None = None
+) -> int | NDArray[np.int64]:
     """Draws of a normal variable of mean 0 and standard deviation `sigma`, rounded to the nearest integer.
 
     Give `sigma` in units of the lattice or `sigma2` = sigma², > 0, exact as typed. `size` is a length, a shape, or None
     for one Python int. Values beyond int64 are clamped to it, never wrapped.
     """
     law = rounded_gaussian_law(variance_parameter(sigma, sigma2))
-    return shaped(size, lambda count: law.draw(source(), count), lambda: law.draw_one(source()))
+    drawn: int | NDArray[np.int64] = shaped(
+        size, lambda count: law.draw(source(), count), lambda: law.draw_one(source())
+    )
+    return drawn

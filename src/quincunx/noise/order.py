@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
 from quincunx.noise.bits import PREFIX_BITS, SecureBits, source
-from quincunx.noise.shape import Size, shaped
-from quincunx.numbers import positive_integer, rational
+from quincunx.noise.shape import Shape, Size, shaped
+from quincunx.numbers import Number, positive_integer, rational
 
 
-def uniform_integers(n: object, size: Size = None) -> Any:
+@overload
+def uniform_integers(n: Number, size: None = None) -> int: ...
+
+
+@overload
+def uniform_integers(n: Number, size: Shape) -> NDArray[np.int64]: ...
+
+
+def uniform_integers(n: Number, size: Size = None) -> int | NDArray[np.int64]:
     """Uniform draws from 0, 1, …, n − 1, for 1 ≤ n ≤ 2^63. `size` is a length, a shape, or None for one Python int."""
     bound = positive_integer(n, "n")
     if bound > 2**63:
         raise ParameterError("must be at most 2^63", where="n", got=f"an integer of {bound.bit_length()} bits")
-    return shaped(size, lambda count: _below(source(), bound, count))
+    drawn: int | NDArray[np.int64] = shaped(size, lambda count: _below(source(), bound, count))
+    return drawn
 
 
 def _below(bits: SecureBits, bound: int, count: int) -> NDArray[np.int64]:
@@ -34,12 +43,12 @@ def _below(bits: SecureBits, bound: int, count: int) -> NDArray[np.int64]:
     return out
 
 
-def permutation(n: object) -> NDArray[np.int64]:
+def permutation(n: Number) -> NDArray[np.int64]:
     """A uniformly random permutation of 0, 1, …, n − 1 (n ≥ 0)."""
     return _permutation(source(), _length(n))
 
 
-def derangement(n: object) -> NDArray[np.int64]:
+def derangement(n: Number) -> NDArray[np.int64]:
     """A uniformly random permutation of 0, 1, …, n − 1 without a fixed point (n ≠ 1)."""
     length = _length(n)
     if length == 1:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
 
-Size: TypeAlias = int | tuple[int, ...] | None
+Shape: TypeAlias = int | tuple[int, ...]
+Size: TypeAlias = Shape | None
 _HINT: Final = "Give a length, a tuple of lengths, or None for one draw."
 # Words of 8 bytes in an address space of 2^63 bytes, with room for a sampler's second word.
 _MOST: Final = 2**58

@@ -14,6 +14,7 @@ from quincunx.numbers.ball import (
 from quincunx.numbers.exact import (
     Exact,
     Log,
+    Number,
     delta_parameter,
     non_negative,
     number,
@@ -28,6 +29,7 @@ __all__ = [
     "Ball",
     "Exact",
     "Log",
+    "Number",
     "ball",
     "delta_parameter",
     "exact_fraction",

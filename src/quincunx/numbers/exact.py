@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -28,13 +28,17 @@ _EXPONENT: Final = re.compile(r"[eE]([+-]?[\d_]+)\s*$")
 _LOG: Final = re.compile(r"ln\(([^()]*)\)")
 
 
+# What a person types for a number. A float means the decimal that Python prints for it.
+Number: TypeAlias = int | float | str | Fraction | Decimal | np.integer[Any] | np.floating[Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Log:
     """The natural logarithm of a positive rational, exactly: `Log(3)` is ln 3."""
 
     of: Fraction
 
-    def __init__(self, of: object) -> None:
+    def __init__(self, of: Number) -> None:
         object.__setattr__(self, "of", positive(of, "Log"))
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import EllipsisType
 from typing import Final
 
-from quincunx.errors import ParameterError, kind_of
+from quincunx.errors import ParameterError, kind_of, under
 from quincunx.ledger import Answer, Ledger, Question, Registration, Reservation, Standing, View
 
 MEMORY: Final = ":memory:"
@@ -28,7 +28,8 @@ class Account:
     def __init__(self, *, path: object, registration: Registration, analyst: str | None) -> None:
         if not isinstance(path, str | os.PathLike):
             hint = 'Write a path; ":memory:" forgets everything at the end and must be typed.'
-            raise ParameterError("a ledger is needed", where="ledger", got=kind_of(path), hint=hint)
+            with under("ledger"):
+                raise ParameterError("a ledger is needed", where="ledger", got=kind_of(path), hint=hint)
         self.path, self.registration, self.analyst = os.fspath(path), registration, analyst
         self._ledger = Ledger.open(MEMORY) if self.memory else None
         # Whether the ledger is known to have the dataset, and whether it has it from this session, which has not yet

@@ -370,4 +370,5 @@ def _entry_errors(entry: ReleaseEntry) -> Iterator[None]:
     try:
         yield
     except QuincunxError as error:
+        error.path = entry.node.path
         raise placed(error, entry.node.place) from None

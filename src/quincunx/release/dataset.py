@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from quincunx.errors import ParameterError, SpecificationError, kind_of
-from quincunx.ledger import Registration
+from quincunx.errors import ParameterError, SpecificationError, kind_of, under
+from quincunx.ledger import Budgets, Registration
 from quincunx.ledger.canonical import name
-from quincunx.numbers import probability
+from quincunx.numbers import Log, Number, probability
 from quincunx.release import guarantee, neighbours
 from quincunx.release import invariants as facts
 from quincunx.release.identity import public_digest
@@ -69,35 +69,45 @@ def declared(
     tables: Mapping[str, Table],
     unit: AddRemove | Replace,
     standard: Budgeted,
-    intensity: object,
-    budgets: Mapping[str, object] | None,
-    confidence: object,
-    invariants: object,
+    intensity: Number | Log,
+    budgets: Budgets | None,
+    confidence: Number,
+    invariants: facts.InvariantTexts,
 ) -> Dataset:
     """The dataset of what was declared, checked as far as no private row is needed; arguments as in Session."""
-    _check_blocks(unit, standard)
-    known = _tables(tables)
-    found, texts = schema(known, unit), facts.read_invariants(invariants)
-    programs = {each: facts.program(text, found) for each, text in texts.items()}
-    registration = Registration(
-        dataset=dataset,
-        specification=guarantee.specification(found, standard, intensity, facts.scope(texts)),
-        budgets=budgets,
-    )
+    with under("spec"):
+        _check_blocks(unit, standard)
+    with under("tables"):
+        known = _tables(tables)
+    found, programs = schema(known, unit), {}
+    with under("spec", "invariants"):
+        texts = facts.read_invariants(invariants)
+        for place, (each, text) in enumerate(texts.items()):
+            with under(place):
+                programs[each] = facts.program(text, found)
+        witness = neighbours.check(programs, found, known)
+    with under("spec"):
+        specification = guarantee.specification(found, standard, intensity, facts.scope(texts))
+    registration = Registration(dataset=dataset, specification=specification, budgets=budgets)
     if not registration.total:
-        hint = "It is all that may ever be spent on the dataset."
-        raise ParameterError("must be greater than 0", where="intensity", got="0", hint=hint)
+        with under("spec", "intensity"):
+            hint = "It is all that may ever be spent on the dataset."
+            raise ParameterError("must be greater than 0", where="intensity", got="0", hint=hint)
+    with under("version"):
+        name(version, "version")
+    with under("confidence"):
+        level = _confidence(confidence)
     return Dataset(
-        version=name(version, "version"),
+        version=version,
         tables=known,
         schema=found,
         standard=standard,
         registration=registration,
-        confidence=_confidence(confidence),
+        confidence=level,
         public=public_digest(known),
         invariants=texts,
         facts=programs,
-        witness=neighbours.check(programs, found, known),
+        witness=witness,
     )
 
 
@@ -121,9 +131,10 @@ def _tables(tables: object) -> dict[str, Table]:
 def _check_blocks(unit: object, standard: object) -> None:
     if not of_people(unit):
         hint = 'Write unit.AddRemove(key="person_id") or unit.Replace(key="person_id"); there is no default.'
-        raise SpecificationError("expected a unit of protection", where="unit", got=kind_of(unit), hint=hint)
+        with under("unit"):
+            raise SpecificationError("expected a unit of protection", where="unit", got=kind_of(unit), hint=hint)
     if not is_budgeted(standard):
         hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9").'
-        raise SpecificationError(
-            "no budget is kept in this standard", where="standard", got=kind_of(standard), hint=hint
-        )
+        with under("standard"):
+            what = "no budget is kept in this standard"
+            raise SpecificationError(what, where="standard", got=kind_of(standard), hint=hint)

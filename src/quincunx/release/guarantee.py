@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from quincunx.errors import SpecificationError
+from quincunx.errors import SpecificationError, under
+from quincunx.numbers import Log, Number
 from quincunx.spec import ZCDP, Approximate, Everything, Pure, Scope, Specification, Tables
 from quincunx.table import Schema, TableSchema
 
 
 def specification(
-    schema: Schema, standard: Pure | Approximate | ZCDP, intensity: object, scope: Scope | None = None
+    schema: Schema, standard: Pure | Approximate | ZCDP, intensity: Number | Log, scope: Scope | None = None
 ) -> Specification:
     """The guarantee for all private tables together, everywhere or in a narrower scope."""
     return Specification(
@@ -30,7 +31,8 @@ def domain(schema: Schema) -> Tables:
         # Names are compared without case in SQL, and exactly in a specification: the unit's spelling stands.
         spelled = {name.lower(): name for name in schema.unit.columns}
         return Tables(columns=[(spelled.get(c.name.lower(), c.name), c.type) for c in private[0].columns])
-    shared = [_shared(name, private) for name in schema.unit.columns]
+    with under("unit"):
+        shared = [_shared(name, private) for name in schema.unit.columns]
     names = {name.lower() for name, _ in shared}
     rest = [
         (f"{table.name}.{column.name}", column.type)

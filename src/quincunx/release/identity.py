@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from quincunx.errors import under
 from quincunx.mechanisms import Mechanism
 from quincunx.release.pricing import Priced
 from quincunx.table import ColumnSchema, Program, Schema, Table, columns_read
@@ -88,7 +89,11 @@ def _read(number: int, program: Program, schema: Schema) -> dict[str, Json]:
 
 def public_digest(tables: Mapping[str, Table]) -> str:
     """SHA-256 of the public tables: names and contents."""
-    digests = {name.lower(): table.digest() for name, table in tables.items() if table.public}
+    digests: dict[str, Json] = {}
+    for name, table in tables.items():
+        if table.public:
+            with under("tables", name, "source"):
+                digests[name.lower()] = table.digest()
     return hashlib.sha256(_text(digests).encode("utf-8")).hexdigest()
 
 

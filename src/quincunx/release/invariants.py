@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from quincunx.errors import DataError, ParameterError, QueryError, QuincunxError, kind_of
 from quincunx.release.column import Column
@@ -23,6 +23,10 @@ from quincunx.table import sql as reader
 FORMAT: Final = "quincunx/invariant/1"
 # Nobody has so many rows or groups, so nobody is weighted; far below what exact sums can hold.
 _UNBOUNDED: Final = Limits(rows=2**30, groups=2**14)
+
+
+# Name → SQL, or a list of SQL texts and of {"name": …, "sql": …}.
+InvariantTexts: TypeAlias = Mapping[str, str] | Iterable[str | Mapping[str, str]]
 
 
 def read_invariants(given: object) -> dict[str, str]:

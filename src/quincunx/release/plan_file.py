@@ -6,20 +6,22 @@ Reading it opens no table and asks nobody anything: that is what `Session.open` 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from quincunx.data import check_local
-from quincunx.errors import kind_of
-from quincunx.numbers import Exact, delta_parameter, non_negative, number, positive, probability
+from quincunx.errors import QuincunxError, kind_of, under
+from quincunx.ledger import Budgets
+from quincunx.numbers import Exact, Number, delta_parameter, non_negative, number, positive, probability
 from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
-from quincunx.release.toml import Node, read_toml
+from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
-from quincunx.table import ENGINES
+from quincunx.table import ENGINES, Table
 from quincunx.table.declaration import FIELDS
 
 MEMORY: Final = ":memory:"
@@ -45,6 +47,11 @@ class TableEntry:
     public: bool
     written: Mapping[str, str]
     node: Node = field(repr=False)
+
+    def open(self) -> Table:
+        """The table, opened: its columns are known, and no row was read."""
+        with under(*self.node.path):
+            return Table(str(self.source), limits=self.limits, columns=self.columns, public=self.public, **self.written)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +83,19 @@ class PlanFile:
     standard: Pure | Approximate | ZCDP
     intensity: Exact
     invariants: Mapping[str, str]
-    budgets: Mapping[str, object]
+    budgets: Budgets
     tables: Mapping[str, TableEntry]
     releases: tuple[ReleaseEntry, ...]
     node: Node = field(repr=False)
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Errors get the line that their path leads to in front; the first line where they have no path."""
+        try:
+            yield
+        except QuincunxError as error:
+            node = self.node.at(error.path)
+            raise placed(error, node.place if node.path else f"{node.file}:1") from None
 
 
 def read_plan(path: str | Path) -> PlanFile:
@@ -191,9 +207,9 @@ def _standard(node: Node) -> Pure | Approximate | ZCDP:
     raise parts.get("kind", node).wrong("unknown standard", got=repr(kind), hint=hint)
 
 
-def _budgets(node: Node) -> dict[str, object]:
+def _budgets(node: Node) -> Budgets:
     parts = node.members(("plan", "analyst", "smallest_spend"))
-    found: dict[str, object] = {}
+    found: dict[str, Number | Mapping[str, Number]] = {}
     if "plan" in parts:
         found["plan"] = parts["plan"].number(non_negative)
     if "smallest_spend" in parts:

@@ -27,7 +27,7 @@ from quincunx.mechanisms import (
     ThresholdSelection,
     noise_of,
 )
-from quincunx.numbers import positive
+from quincunx.numbers import Number, positive
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.spec import ZCDP, Approximate, Pure
 from quincunx.table import Measure, Program, Result, Selection, Value
@@ -86,7 +86,7 @@ class Priced:
 
 
 def price(
-    program: Program, standard: Budgeted, spend: object, delta: object = 0, other: Program | None = None
+    program: Program, standard: Budgeted, spend: Number, delta: Number = 0, other: Program | None = None
 ) -> Priced:
     """The noise that `spend` (ε or ρ) and `delta` buy for the program, verified against the certified loss.
 
@@ -143,9 +143,9 @@ def price_batch(
 def spend_for(
     program: Program,
     standard: Budgeted,
-    within: Mapping[int, object],
-    confidence: object,
-    delta: object = 0,
+    within: Mapping[int, Number],
+    confidence: Number,
+    delta: Number = 0,
     other: Program | None = None,
 ) -> Fraction:
     """The smallest spend, to 4 digits, at which the statistics numbered in `within` have these half-widths.

@@ -14,7 +14,7 @@ from fractions import Fraction
 from quincunx.errors import ParameterError, PrivacyError, QuincunxError
 from quincunx.ledger import Question, Registration
 from quincunx.ledger.spending import exact, rounded
-from quincunx.numbers import amount, delta_parameter, positive, stated
+from quincunx.numbers import Number, amount, delta_parameter, positive, stated
 from quincunx.release.account import Look
 from quincunx.release.dataset import Dataset
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, output_errors, plan_words
@@ -32,9 +32,9 @@ class Price:
     share: the spend is a share of a budget, and is not rounded up.
     """
 
-    spend: object = None
-    within: Mapping[str, object] | None = None
-    delta: object = None
+    spend: Number | None = None
+    within: Mapping[str, Number] | None = None
+    delta: Number | None = None
     share: bool = False
 
     @property
@@ -198,7 +198,7 @@ def settled(
 
 
 def priced(
-    program: Program, standard: Budgeted, spend: Fraction, delta: object, other: Program | None = None
+    program: Program, standard: Budgeted, spend: Fraction, delta: Number, other: Program | None = None
 ) -> Priced:
     """The noise for a spend, if it can be drawn and told of: before anything is paid."""
     try:
@@ -210,10 +210,10 @@ def priced(
         raise ParameterError("the spend is too small", where="spend", got=amount(spend), hint=hint) from None
 
 
-def indices(program: Program, within: Mapping[str, object]) -> dict[int, object]:
+def indices(program: Program, within: Mapping[str, Number]) -> dict[int, Number]:
     """Output names with half-widths as numbers of aggregates."""
     outputs = {output.name.lower(): output for output in program.query.outputs}
-    found: dict[int, object] = {}
+    found: dict[int, Number] = {}
     for name, width in within.items():
         output = outputs.get(str(name).lower())
         if output is None or not isinstance(output.expression, Measured):

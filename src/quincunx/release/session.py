@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from quincunx.errors import ParameterError, QuincunxError
-from quincunx.numbers import positive_integer
+from quincunx.errors import ParameterError
+from quincunx.ledger import Budgets
+from quincunx.numbers import Log, Number, positive_integer
 from quincunx.release import batch
 from quincunx.release.account import Account
 from quincunx.release.answer import Answer
 from quincunx.release.answering import answer_quote
 from quincunx.release.dataset import declared
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
-from quincunx.release.opening import arguments, blamed
+from quincunx.release.invariants import InvariantTexts
 from quincunx.release.plan_file import ReleaseEntry, read_plan
 from quincunx.release.pricing import Budgeted
 from quincunx.release.quote import Price, cost, explained, quoted
@@ -45,15 +47,15 @@ class Session:
         *,
         dataset: str,
         version: str,
-        ledger: object,
+        ledger: str | os.PathLike[str],
         tables: Mapping[str, Table],
         unit: AddRemove | Replace,
         standard: Budgeted,
-        intensity: object,
-        budgets: Mapping[str, object] | None = None,
-        confidence: object = "0.95",
+        intensity: Number | Log,
+        budgets: Budgets | None = None,
+        confidence: Number = "0.95",
         analyst: str | None = None,
-        invariants: Mapping[str, str] | Iterable[object] = (),
+        invariants: InvariantTexts = (),
     ) -> None:
         self._dataset = declared(
             dataset=dataset,
@@ -73,13 +75,22 @@ class Session:
     @classmethod
     def open(cls, path: str | Path, *, analyst: str | None = None) -> Session:
         """The session of a plan file. Errors say file and line."""
-        found = read_plan(path)
-        given = arguments(found, analyst)
-        try:
-            session = cls(**given)
-        except QuincunxError as error:
-            raise blamed(error, found) from None
-        session._releases = found.releases
+        plan = read_plan(path)
+        with plan.located():
+            session = cls(
+                dataset=plan.dataset,
+                version=plan.version,
+                ledger=plan.ledger,
+                tables={name: entry.open() for name, entry in plan.tables.items()},
+                unit=plan.unit,
+                standard=plan.standard,
+                intensity=plan.intensity,
+                budgets=plan.budgets,
+                confidence=plan.confidence,
+                analyst=analyst,
+                invariants=plan.invariants,
+            )
+        session._releases = plan.releases
         return session
 
     def __enter__(self) -> Self:
@@ -129,9 +140,9 @@ class Session:
         self,
         text: str,
         *,
-        spend: object = None,
-        delta: object = None,
-        within: Mapping[str, object] | None = None,
+        spend: Number | None = None,
+        delta: Number | None = None,
+        within: Mapping[str, Number] | None = None,
         tidy: Iterable[str] = (),
     ) -> Answer:
         """Ask, pay and answer. A question that was asked before costs nothing and gets its stored answer.
@@ -155,10 +166,10 @@ class Session:
         self,
         text: str,
         *,
-        spend: object = None,
-        delta: object = None,
-        within: Mapping[str, object] | None = None,
-        group_size: object = GROUP_SIZE,
+        spend: Number | None = None,
+        delta: Number | None = None,
+        within: Mapping[str, Number] | None = None,
+        group_size: Number = GROUP_SIZE,
     ) -> Explanation:
         """What the question would do: the plan in words, and its cost and errors if a spend is given. Free.
 
@@ -174,7 +185,12 @@ class Session:
         return explained(given, text, quote.program, self._connect().sql(quote.program), quote.priced, price, size)
 
     def cost(
-        self, text: str, *, spend: object = None, delta: object = None, within: Mapping[str, object] | None = None
+        self,
+        text: str,
+        *,
+        spend: Number | None = None,
+        delta: Number | None = None,
+        within: Mapping[str, Number] | None = None,
     ) -> Cost:
         """What the question would cost, and whether the budgets cover it. Free."""
         with self._account.looking() as look:
@@ -185,10 +201,10 @@ class Session:
         self,
         text: str,
         *,
-        spend: object = None,
-        delta: object = None,
-        within: Mapping[str, object] | None = None,
-        group_size: object = GROUP_SIZE,
+        spend: Number | None = None,
+        delta: Number | None = None,
+        within: Mapping[str, Number] | None = None,
+        group_size: Number = GROUP_SIZE,
     ) -> tuple[OutputError, ...]:
         """How far each output would be off. Free."""
         with self._account.looking() as look:

@@ -51,7 +51,9 @@ class Node:
 
     def wrong(self, what: str, *, got: str = "", hint: str = "") -> ParameterError:
         """An error about this value."""
-        return ParameterError(what, where=self.place, got=got, hint=hint)
+        error = ParameterError(what, where=self.place, got=got, hint=hint)
+        error.path = self.path
+        return error
 
     @contextmanager
     def located(self) -> Iterator[None]:
@@ -59,11 +61,30 @@ class Node:
         try:
             yield
         except InputError as error:
+            error.path = self.path
             raise placed(error, self.place) from None
 
     def child(self, key: str | int) -> Node:
         """The value under a key or position that exists."""
         return Node(file=self.file, index=self.index, path=(*self.path, key), value=self.value[key])
+
+    def at(self, path: Path) -> Node:
+        """The value that the path leads to, or the nearest above it that is there."""
+        node = self
+        for key in path:
+            found = node._spelled(key)
+            if found is None:
+                break
+            node = node.child(found)
+        return node
+
+    def _spelled(self, key: str | int) -> str | int | None:
+        """The key as it is written here; names of columns and tables are compared without case."""
+        if isinstance(self.value, list):
+            return key if isinstance(key, int) and key < len(self.value) else None
+        names = self.value if isinstance(self.value, dict) else ()
+        same = [name for name in names if name.lower() == str(key).lower()]
+        return key if key in names else same[0] if len(same) == 1 else None
 
     def members(self, known: tuple[str, ...] | None = None) -> dict[str, Node]:
         """The members of a table; with `known`, others are refused and the nearest known name is suggested."""

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from quincunx.data import MARKED_TEXT, Notation, observed, origin_of, type_of, write_file
 from quincunx.errors import InputError
+from quincunx.numbers import Number
 from quincunx.sample.proposal import Answers, Asked, expected, owner
 from quincunx.sample.world import Columns, world
 
 _SPECIAL: Final = {"visits": "* REPLACE (CAST(cost AS DECIMAL(9, 2)) AS cost)"}
 
 
-def write_sample(folder: str | Path, people: object = 12_000) -> list[Path]:
+def write_sample(folder: str | Path, people: Number = 12_000) -> list[Path]:
     """The sample in a new or empty folder: persons and visits as Parquet, regions as CSV, a plan and a README."""
     place = _empty(Path(folder))
     made = world(people)

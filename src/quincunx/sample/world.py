@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -52,7 +52,7 @@ class World:
     regions: Columns
 
 
-def world(people: object = 12_000) -> World:
+def world(people: Number = 12_000) -> World:
     """A world of so many people, from 100 to 5,000,000. About four visits each in the year 2024, up to 200."""
     count = positive_integer(people, "people")
     if not _LEAST <= count <= _MOST:

@@ -11,7 +11,7 @@ from quincunx.numbers import Exact, stated
 from quincunx.spec import intensity as intensities
 from quincunx.spec.domain import Domain
 from quincunx.spec.drawn import Drawn
-from quincunx.spec.intensity import Intensity, PerUniverse
+from quincunx.spec.intensity import Intensity, PerUniverse, StatedIntensity
 from quincunx.spec.order import largest
 from quincunx.spec.scope import EVERYTHING, Everything, OneDataset, Scope
 from quincunx.spec.standard_base import Standard
@@ -31,7 +31,9 @@ class Blocks:
     standard: Standard
     intensity: Intensity
 
-    def __init__(self, *, domain: Domain, scope: Scope, unit: Unit, standard: Standard, intensity: object) -> None:
+    def __init__(
+        self, *, domain: Domain, scope: Scope, unit: Unit, standard: Standard, intensity: StatedIntensity
+    ) -> None:
         blocks = (("domain", domain, Domain), ("scope", scope, Scope), ("unit", unit, Unit))
         for name, block, kind in (*blocks, ("standard", standard, Standard)):
             if not isinstance(block, kind):

@@ -14,6 +14,7 @@ from quincunx.errors import PrivacyError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, Log, ball, precision, stated
 from quincunx.spec.blocks import Blocks
 from quincunx.spec.drawn import Drawn
+from quincunx.spec.intensity import StatedIntensity
 from quincunx.spec.order import at_most, rounded_up
 from quincunx.spec.scope import Everything, Scope
 from quincunx.spec.standard import TV, ZCDP, Approximate, Standard, Tradeoff
@@ -51,7 +52,7 @@ def composed(one: Made, two: Blocks) -> Made:
     # A rule makes the same standard of every pair of intensities.
     standard = next(iter(sums.values()))[0]
     _check_ceiling(one, list(sums.values()))
-    intensity: object = {name: value for name, (_, value) in sums.items()}
+    intensity: StatedIntensity = {name: value for name, (_, value) in sums.items()}
     if sums.keys() == {EVERYWHERE}:
         intensity = sums[EVERYWHERE][1]
     return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=intensity)
@@ -79,7 +80,7 @@ def _varying(one: Made, two: Blocks, scope: Scope) -> Made:
         }
         _check_ceiling(one, list(sums.values()))
         if sums:
-            made: object = type(first)({name: value for name, (_, value) in sums.items()})  # type: ignore[call-arg]
+            made: StatedIntensity = type(first)({name: value for name, (_, value) in sums.items()})  # type: ignore[call-arg]
             standard = next(iter(sums.values()))[0]
             return type(one)(domain=one.domain, scope=scope, unit=one.unit, standard=standard, intensity=made)
     if scope.enumerable(one.domain):
@@ -120,7 +121,7 @@ def within(spec: Made, scope: Scope) -> Made:
     if isinstance(spec.intensity, Varying | Drawn):
         return replace(spec, scope=scope)
     held = _intensities(spec)
-    intensity: object = held[EVERYWHERE] if held.keys() == {EVERYWHERE} else held
+    intensity: StatedIntensity = held[EVERYWHERE] if held.keys() == {EVERYWHERE} else held
     return type(spec)(domain=spec.domain, scope=scope, unit=spec.unit, standard=spec.standard, intensity=intensity)
 
 

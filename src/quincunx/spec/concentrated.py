@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, amount, ball, float_above, non_negative, rational
+from quincunx.numbers import Number as Typed
 from quincunx.spec.divergence import (
     FOREVER,
     INFINITE,
@@ -199,6 +200,10 @@ class Concentrated(Standard):
     xi: Fraction = Fraction(0)
     omega: Fraction | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(self, xi: Typed = 0, omega: Typed | None = None) -> None: ...
+
     kind: ClassVar[str] = "concentrated"
     symbol: ClassVar[str] = "ρ"
     parameters: ClassVar[tuple[str, ...]] = ("xi", "omega")
@@ -245,6 +250,10 @@ class MeanConcentrated(Standard):
     """
 
     mu: Fraction | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, mu: Typed | None = None) -> None: ...
 
     kind: ClassVar[str] = "mean-concentrated"
     symbol: ClassVar[str] = "τ"

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from quincunx.errors import SpecificationError, kind_of
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 from quincunx.spec.domain import Domain
 from quincunx.spec.single import check_vectors
 from quincunx.spec.unit_base import Pair, Unit, near, no_group
@@ -29,7 +29,7 @@ class Dependent(Unit):
     dependence: tuple[tuple[int, tuple[int, ...]], ...]
     size: int
 
-    def __init__(self, dependence: Mapping[int, Iterable[int]], size: object) -> None:
+    def __init__(self, dependence: Mapping[int, Iterable[int]], size: Number) -> None:
         given: object = dependence
         if not isinstance(given, Mapping):
             hint = "Write position → positions that depend on it: {0: [1, 2]}."

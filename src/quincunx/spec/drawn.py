@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from quincunx.errors import SpecificationError, kind_of
-from quincunx.numbers import Exact, amount, number, probability
+from quincunx.numbers import Exact, Number, amount, number, probability
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 
@@ -29,7 +29,7 @@ class Drawn:
     prior: tuple[tuple[Hashable, Fraction], ...]
     share: Fraction
 
-    def __init__(self, *, value: object, prior: Mapping[Any, object], share: object) -> None:
+    def __init__(self, *, value: object, prior: Mapping[Any, object], share: Number) -> None:
         given: object = prior
         if not isinstance(given, Mapping):
             hint = "Write dataset → probability."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from quincunx.errors import SpecificationError
+from quincunx.numbers import Number as Typed
 from quincunx.spec.domain import Domain
 from quincunx.spec.people import People, View, position
 from quincunx.spec.period import pieces
@@ -89,7 +90,7 @@ class Element(People):
     one_person: ClassVar[bool] = False
     element: str
 
-    def __init__(self, *, key: str, element: str, group: object = 1) -> None:
+    def __init__(self, *, key: str, element: str, group: Typed = 1) -> None:
         for name, column in (("key", key), ("element", element)):
             given: object = column
             if not isinstance(given, str) or not given:

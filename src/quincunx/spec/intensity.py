@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from quincunx.errors import SpecificationError, kind_of
-from quincunx.numbers import Exact, number
+from quincunx.numbers import Exact, Log, number
+from quincunx.numbers import Number as Typed
 from quincunx.spec import label
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.varying import PerPerson, PerRecord, Varying
@@ -55,6 +56,8 @@ class PerUniverse:
 
 
 Intensity: TypeAlias = Exact | PerUniverse | Varying | Drawn
+# What a person states: a number, one for each universe, or one of the values of this module.
+StatedIntensity: TypeAlias = Typed | Log | Mapping[Any, Typed | Log] | PerUniverse | Varying | Drawn
 
 
 def read(value: object) -> Intensity:

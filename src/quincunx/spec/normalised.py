@@ -32,7 +32,7 @@ class NormalisedRenyi(Standard):
     linear_in_distance: ClassVar[bool] = True
 
     @staticmethod
-    def root(rho: object) -> Fraction:
+    def root(rho: Number) -> Fraction:
         """√ρ for a rational ρ: exact where it is rational, otherwise rounded up to 12 decimals."""
         value = non_negative(rho, "rho")
         exact = Fraction(isqrt(value.numerator), isqrt(value.denominator))

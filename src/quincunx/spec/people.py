@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias
 
 from quincunx.errors import SpecificationError, kind_of
+from quincunx.numbers import Number as Typed
 from quincunx.numbers import positive_integer
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.period import Per
@@ -31,9 +32,7 @@ class People(Unit):
     per: Per | None = None
     group: int = 1
 
-    def __init__(
-        self, *, key: str | None = None, per: Per | Mapping[str, str] | None = None, group: object = 1
-    ) -> None:
+    def __init__(self, *, key: str | None = None, per: Per | Mapping[str, str] | None = None, group: Typed = 1) -> None:
         where = type(self).__name__
         if key is not None and (not isinstance(key, str) or not key):
             raise SpecificationError("the key must be the name of a column", where=where, got=kind_of(key))

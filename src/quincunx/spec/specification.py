@@ -13,6 +13,7 @@ from quincunx.spec import compare, composition, exchange, verdict, words
 from quincunx.spec.blocks import Blocks
 from quincunx.spec.compare import Comparison, Implication
 from quincunx.spec.drawn import Drawn
+from quincunx.spec.intensity import StatedIntensity
 from quincunx.spec.order import rounded_up
 from quincunx.spec.scope import Everything, Scope
 from quincunx.spec.standard import Standard
@@ -68,7 +69,7 @@ class Specification(Blocks):
             values = [(name, _within(result, standard)) for name, result in grown]
             known = {name: value for name, value in values if value is not None}
             if len(known) == len(grown):
-                intensity: object = known.get("everywhere", known)
+                intensity: StatedIntensity = known.get("everywhere", known)
                 return Specification(
                     domain=self.domain, scope=self.scope, unit=unit, standard=standard, intensity=intensity
                 )

@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, TypeGuard
 
 from quincunx.errors import ParameterError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, amount, ball, precision, rational
+from quincunx.numbers import Number as Typed
 from quincunx.spec import tradeoff
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
 from quincunx.spec.divergence import (
@@ -95,6 +96,10 @@ class Approximate(Factor, WithDelta):
 
     delta: Fraction
 
+    if TYPE_CHECKING:
+
+        def __init__(self, delta: Typed) -> None: ...
+
     kind: ClassVar[str] = "approximate"
     additive: ClassVar[str] = "ε"
     norm: ClassVar[Literal[1, 2]] = 1
@@ -140,6 +145,10 @@ class ZCDP(WithDelta):
     """
 
     delta: Fraction = Fraction(0)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, delta: Typed = 0) -> None: ...
 
     kind: ClassVar[str] = "zcdp"
     symbol: ClassVar[str] = "ρ"
@@ -209,6 +218,10 @@ class Renyi(Standard):
     """
 
     alpha: Fraction
+
+    if TYPE_CHECKING:
+
+        def __init__(self, alpha: Typed) -> None: ...
 
     kind: ClassVar[str] = "renyi"
     symbol: ClassVar[str] = "ε"

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from typing import ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from quincunx.numbers import Ball, Exact, amount, ball, delta_parameter
+from quincunx.numbers import Number as Typed
 from quincunx.spec.curve import whole
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
 from quincunx.spec.measure import Found, epsilon, likelier
@@ -102,6 +103,10 @@ class Probabilistic(_Loss, WithDelta):
 
     delta: Fraction
 
+    if TYPE_CHECKING:
+
+        def __init__(self, delta: Typed) -> None: ...
+
     kind: ClassVar[str] = "probabilistic"
 
     def _mass(self) -> Fraction:
@@ -158,6 +163,10 @@ class Relaxed(_Loss, WithDelta):
 
     delta: Fraction
     outside: Fraction
+
+    if TYPE_CHECKING:
+
+        def __init__(self, delta: Typed, outside: Typed) -> None: ...
 
     kind: ClassVar[str] = "relaxed"
     parameters: ClassVar[tuple[str, ...]] = ("delta", "outside")

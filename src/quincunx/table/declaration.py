@@ -12,7 +12,7 @@ from math import ceil, floor
 from typing import Final
 
 from quincunx.data import distinct_names, is_unicode
-from quincunx.errors import DataError, InputError, kind_of
+from quincunx.errors import DataError, InputError, kind_of, under
 from quincunx.numbers import positive, positive_integer, rational
 from quincunx.table.expression import NUMBERS, Value
 from quincunx.table.schema import MAX_LENGTH, Limits
@@ -48,8 +48,9 @@ def read_limits(given: Mapping[str, object]) -> Limits:
     """Limits from {"rows": …, "groups": …, "per_group": …}."""
     if not isinstance(given, Mapping):
         raise DataError("expected a mapping", where="limits", got=kind_of(given), hint='Write {"rows": 20}.')
-    _known(given, _LIMITS, "limits")
-    return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
+    with under("limits"):
+        _known(given, _LIMITS, "limits")
+        return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
 
 
 def read_columns(given: object) -> dict[str, Declaration]:
@@ -57,8 +58,13 @@ def read_columns(given: object) -> dict[str, Declaration]:
     if not isinstance(given, Mapping):
         hint = 'Write {"age": {"bounds": (0, 110)}}.'
         raise DataError("expected a mapping", where="columns", got=kind_of(given), hint=hint)
-    names = distinct_names(list(given), "columns")
-    return {name: _declaration(name, given[name]) for name in names}
+    with under("columns"):
+        names = distinct_names(list(given), "columns")
+    found = {}
+    for name in names:
+        with under("columns", name):
+            found[name] = _declaration(name, given[name])
+    return found
 
 
 def _declaration(name: str, given: object) -> Declaration:

@@ -6,10 +6,11 @@ import difflib
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeAlias
 
 from quincunx.data import Notation, decimal_parts, distinct_names, read_notation, type_of
-from quincunx.errors import DataError, SpecificationError
+from quincunx.errors import DataError, SpecificationError, under
 from quincunx.spec import AddRemove, Replace
 from quincunx.table.declaration import (
     Declaration,
@@ -29,6 +30,25 @@ __all__ = ["Table", "schema"]
 
 # How many names of columns an error lists.
 _SHOWN: Final = 40
+
+
+class Streamed(Protocol):
+    """A frame that Arrow can read: of pandas or Polars, an Arrow table or reader of batches, a DuckDB relation."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> object:
+        """Its rows as a stream."""
+        ...
+
+
+class Lazy(Protocol):
+    """A lazy frame, which is read when a question asks for it."""
+
+    def collect(self, *args: Any, **kwargs: Any) -> Any:
+        """The frame."""
+        ...
+
+
+Frame: TypeAlias = Streamed | Lazy
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -52,7 +72,7 @@ class Table:
 
     def __init__(
         self,
-        source: object,
+        source: Frame | str | Path,
         *,
         limits: Mapping[str, object] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
@@ -63,11 +83,13 @@ class Table:
         thousands: str | None = None,
     ) -> None:
         declared, dialect = read_columns(columns or {}), read_notation(encoding, separator, decimal, thousands)
-        origin, hidden = engine_for(source).bind(source, dialect)
+        with under("source"):
+            origin, hidden = engine_for(source).bind(source, dialect)
         _check_names(declared, origin, hidden)
         if public and limits:
             hint = "Leave limits out: a public table holds nobody's secrets."
-            raise DataError("a public table has no limits", where="limits", hint=hint)
+            with under("limits"):
+                raise DataError("a public table has no limits", where="limits", hint=hint)
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "limits", read_limits(limits or {}))
         object.__setattr__(self, "columns", declared)
@@ -93,7 +115,8 @@ class Table:
         """What questions see of this table; keys that name a column of a public table are read from it."""
         columns = []
         for column, each in zip(self._columns(name), self._declarations(), strict=True):
-            keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
+            with under("columns", column.name, "keys"):
+                keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
             columns.append(replace(column, keys=keys))
         return TableSchema(
             name=name,
@@ -112,27 +135,28 @@ class Table:
         """The visible columns without their keys."""
         found = []
         for (column, storage), each in zip(self.origin.fields, self._declarations(), strict=True):
-            kind = each.type or type_of(storage) or "text"
-            check_numbers(f"{name}.{column}", kind, each)
-            parts = decimal_parts(storage)
-            if kind == "decimal" and parts is not None and each.bounds is not None:
-                low, high = inside(each.bounds, parts)
-                if low > high:
-                    where = f"{name}.columns.{column}.bounds"
-                    raise DataError("no value of the column lies between the bounds", where=where, got=storage)
-            length = LENGTH if each.length is None else each.length
-            span = read_span(each, kind, f"{name}.columns.{column}.bounds")
-            found.append(
-                ColumnSchema(
-                    name=column,
-                    type=kind,
-                    bounds=each.bounds,
-                    step=each.step,
-                    length=length,
-                    span=span,
-                    nullable=each.null,
+            with under("columns", column):
+                kind = each.type or type_of(storage) or "text"
+                check_numbers(f"{name}.{column}", kind, each)
+                parts = decimal_parts(storage)
+                if kind == "decimal" and parts is not None and each.bounds is not None:
+                    low, high = inside(each.bounds, parts)
+                    if low > high:
+                        where = f"{name}.columns.{column}.bounds"
+                        raise DataError("no value of the column lies between the bounds", where=where, got=storage)
+                length = LENGTH if each.length is None else each.length
+                span = read_span(each, kind, f"{name}.columns.{column}.bounds")
+                found.append(
+                    ColumnSchema(
+                        name=column,
+                        type=kind,
+                        bounds=each.bounds,
+                        step=each.step,
+                        length=length,
+                        span=span,
+                        nullable=each.null,
+                    )
                 )
-            )
         return found
 
     def values(self, name: str) -> list[Value]:
@@ -160,13 +184,20 @@ class Table:
 
 def schema(tables: Mapping[str, Table], unit: AddRemove | Replace) -> Schema:
     """The schema of all tables. Private tables must hold the unit's key, and its period's column where it has one."""
-    names = distinct_names(list(tables), "tables")
-    found = {name: tables[name].schema(name, tables) for name in names}
+    with under("tables"):
+        names = distinct_names(list(tables), "tables")
+    found = {}
+    for name in names:
+        with under("tables", name):
+            found[name] = tables[name].schema(name, tables)
     for table in found.values():
         if not table.public:
-            _check_unit(table, unit)
+            with under("spec", "unit"):
+                _check_unit(table, unit)
     if all(table.public for table in found.values()):
-        raise DataError("no table is private", where="tables", hint="Leave public out for the table with the people.")
+        with under("tables"):
+            hint = "Leave public out for the table with the people."
+            raise DataError("no table is private", where="tables", hint=hint)
     return Schema(tables=found, unit=unit)
 
 
@@ -175,15 +206,16 @@ def _check_names(declared: Iterable[str], origin: Binding, hidden: Mapping[str, 
     known = {name.lower() for name, _ in origin.fields}
     reasons = {name.lower(): why for name, why in hidden.items()}
     for name in declared:
-        if name.lower() in reasons:
-            hint = "Leave its declaration out, or pass the table with this column as a text or a number."
-            raise DataError(f"column {name!r} {reasons[name.lower()]}", where=f"columns.{name}", hint=hint)
-        if name.lower() not in known:
-            shown = [each for each, _ in origin.fields]
-            more = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
-            close = difflib.get_close_matches(name, shown, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Its columns are {', '.join(shown[:_SHOWN])}{more}."
-            raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
+        with under("columns", name):
+            if name.lower() in reasons:
+                hint = "Leave its declaration out, or pass the table with this column as a text or a number."
+                raise DataError(f"column {name!r} {reasons[name.lower()]}", where=f"columns.{name}", hint=hint)
+            if name.lower() not in known:
+                shown = [each for each, _ in origin.fields]
+                more = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
+                close = difflib.get_close_matches(name, shown, n=1)
+                hint = f"Did you mean {close[0]!r}?" if close else f"Its columns are {', '.join(shown[:_SHOWN])}{more}."
+                raise DataError(f"the table has no column {name!r}", where="columns", hint=hint)
 
 
 def _check_unit(table: TableSchema, unit: AddRemove | Replace) -> None:

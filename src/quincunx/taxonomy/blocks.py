@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from quincunx.errors import SpecificationError
 from quincunx.spec import Drawn, PerPerson, PerRecord, Specification, Standard, domain, scope, unit
+from quincunx.spec.intensity import StatedIntensity
 from quincunx.taxonomy import background as b
 from quincunx.taxonomy import formalism as f
 from quincunx.taxonomy import neighbourhood as n
@@ -19,7 +20,7 @@ from quincunx.taxonomy.computation import Unlimited
 from quincunx.taxonomy.world import World
 
 
-def specification(definition: Chosen, world: World, intensity: object) -> Specification:
+def specification(definition: Chosen, world: World, intensity: StatedIntensity) -> Specification:
     """Domain: the world's datasets. Unit: the pairs of the neighbourhood. Standard: the quantification."""
     reasons = [
         (not isinstance(definition.computation, Unlimited), "a limited attacker"),
@@ -59,7 +60,7 @@ def _pairs(definition: Chosen, world: World, measure: Standard) -> unit.Unit:
     return unit.Neighbours(found)
 
 
-def _by_records(definition: Chosen, world: World, measure: Standard, intensity: object) -> Specification:
+def _by_records(definition: Chosen, world: World, measure: Standard, intensity: StatedIntensity) -> Specification:
     """Numbers by person, by record or for drawn pairs speak of records: datasets are the vectors themselves."""
     near = {(world.datasets[x], world.datasets[y]) for x, y, _, _ in definition.neighbourhood.pairs(world)}
     one_way = any((y, x) not in near for x, y in near)

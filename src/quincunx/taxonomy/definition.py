@@ -12,6 +12,7 @@ from typing import Any, Final
 from quincunx.errors import PrivacyError, SpecificationError, kind_of
 from quincunx.numbers import Exact, Log, rational
 from quincunx.spec import Specification
+from quincunx.spec.intensity import StatedIntensity
 from quincunx.taxonomy import blocks, misfits
 from quincunx.taxonomy.answer import Answer
 from quincunx.taxonomy.background import Background, Full
@@ -185,7 +186,7 @@ class Definition:
             )
         return answer.values[name].within(number) if answer.values else answer.within(number)
 
-    def specification(self, world: World, intensity: object) -> Specification:
+    def specification(self, world: World, intensity: StatedIntensity) -> Specification:
         """The same as five blocks, where it can be stated in them."""
         return blocks.specification(self, world, intensity)
 

@@ -29,7 +29,7 @@ from quincunx.audit.blackbox.outputs import Layout
 from quincunx.audit.blackbox.sampler import Raised, Sampler, shown
 from quincunx.errors import DataError, ParameterError
 from quincunx.noise import key_of, keyed
-from quincunx.numbers import positive_integer, rational
+from quincunx.numbers import Number, positive_integer, rational
 
 _FEWEST: Final = 100
 # Parts of the samples that learn cells and choose an event; the first kept in memory, so never more than _MOST_LEARNED.
@@ -48,9 +48,9 @@ def challenge(
     pair: Sequence[Any],
     claim: object,
     *,
-    samples: object = 100_000,
-    confidence: object = "1 - 1e-6",
-    series: object = None,
+    samples: Number = 100_000,
+    confidence: Number = "1 - 1e-6",
+    series: Number | None = None,
 ) -> Finding:
     """Test a claim about a mechanism at two neighbouring inputs.
 
@@ -87,9 +87,9 @@ def run(
     pairs: Sequence[Sequence[Any]],
     claim: object,
     *,
-    samples: object = 100_000,
-    confidence: object = "1 - 1e-6",
-    series: object = None,
+    samples: Number = 100_000,
+    confidence: Number = "1 - 1e-6",
+    series: Number | None = None,
 ) -> Report:
     """Test a claim at several pairs of neighbouring inputs; `confidence` is that of all findings together."""
     if not isinstance(pairs, Sequence) or isinstance(pairs, str | bytes) or not pairs:

@@ -21,7 +21,7 @@ from quincunx.audit.blackbox.outputs import Floats
 from quincunx.audit.blackbox.score import scores
 from quincunx.errors import ParameterError, kind_of
 from quincunx.loss import Loss
-from quincunx.numbers import Ball, Exact, ball, float_above, float_below, float_near, precision, stated
+from quincunx.numbers import Ball, Exact, Log, Number, ball, float_above, float_below, float_near, precision, stated
 from quincunx.spec import KL, TV, ZCDP, Approximate, GaussianDP, Pure, Renyi, Specification, Standard
 from quincunx.spec import intensity as intensities
 
@@ -97,7 +97,7 @@ class Claim(ABC):
         raise ParameterError("these parameters do not state a guarantee together", where=_WHERE, got=text, hint=_HINT)
 
     @staticmethod
-    def of(standard: Standard, intensity: object) -> Claim:
+    def of(standard: Standard, intensity: Number | Log) -> Claim:
         """A standard at an intensity, in its own parameter."""
         given: object = standard
         if not isinstance(given, Standard):

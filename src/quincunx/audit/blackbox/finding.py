@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from quincunx.audit.blackbox.claim import Claim, Weighed, least
 from quincunx.errors import VerificationError
-from quincunx.numbers import ball, float_above, float_below, non_negative, precision
+from quincunx.numbers import Number, ball, float_above, float_below, non_negative, precision
 from quincunx.spec import Standard
 
 
@@ -64,7 +64,7 @@ class Finding:
         with precision(256):
             return max(0.0, float_below(least(standard, self.p_low, self.q_high)))
 
-    def delta(self, epsilon: object) -> float:
+    def delta(self, epsilon: Number) -> float:
         """δ at `epsilon` is at least this: the larger of p − e^ε·q and (1 − q) − e^ε·(1 − p)."""
         with precision(256):
             growth, p, q = ball(non_negative(epsilon, "epsilon")).exp(), ball(self.p_low), ball(self.q_high)

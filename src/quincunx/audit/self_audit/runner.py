@@ -21,7 +21,7 @@ from quincunx.audit.self_audit.outcome import Outcome, Replayed, SelfReport
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.noise import key_of, keyed
-from quincunx.numbers import near, positive_integer
+from quincunx.numbers import Number, near, positive_integer
 
 # The probability, at most, that any true claim of the catalogue is refuted.
 RISK: Final = Fraction(1, 10**6)
@@ -32,9 +32,9 @@ Task: TypeAlias = tuple[str, str, int, Fraction, str | None]
 
 def run(
     *,
-    samples: object = DEFAULT,
+    samples: Number = DEFAULT,
     only: str = "",
-    series: object = None,
+    series: Number | None = None,
     processes: int = 1,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> SelfReport:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.mechanisms import Draw, stated
+from quincunx.numbers import Number
 from quincunx.release.pricing import Budgeted, Priced, price
 from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
 from quincunx.table import DuckDB, Result, Table, evaluate
@@ -101,9 +102,9 @@ def asked(
     unit: AddRemove | Replace,
     limits: Mapping[str, object],
     *,
-    spend: object = 1,
+    spend: Number = 1,
     shown: tuple[int, ...] | None = None,
-    delta: object = "0",
+    delta: Number = "0",
 ) -> Draw:
     """The noisy integers of a question about table t, one line for each copy of the dataset, in the order of the keys.
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from quincunx.audit.spaces.space import Space
 from quincunx.errors import ParameterError
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 from quincunx.spec import AddRemove, Replace, domain, of_people
 
 Counts: TypeAlias = tuple[int, ...]
@@ -38,7 +38,7 @@ class Histograms(Space[Counts]):
         cells: Iterable[Hashable] | int,
         *,
         unit: AddRemove | Replace,
-        most: object = 10**12,
+        most: Number = 10**12,
         sparse: bool = False,
         form: Callable[[dict[Any, int]], Any] = dict,
     ) -> None:

@@ -14,7 +14,7 @@ from quincunx.audit.spaces.literal import literal
 from quincunx.audit.spaces.space import Space, expect
 from quincunx.audit.spaces.values import STYLES, Row, Values
 from quincunx.errors import ParameterError
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 from quincunx.spec import AddRemove, Replace
 
 # How often a world is enormous, and how often the records of a neighbour stand in another order.
@@ -48,7 +48,7 @@ class Records(Space[World]):
         values: Values,
         *,
         unit: AddRemove | Replace,
-        size: object = 8,
+        size: Number = 8,
         least: int = 0,
         giant: int = 1_000,
         ordered: bool = False,

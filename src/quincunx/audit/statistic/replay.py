@@ -14,7 +14,7 @@ from quincunx.audit.statistic.compare import KEYS, NORMS, Difference, Keys, Norm
 from quincunx.audit.statistic.output import Output, call, foreign
 from quincunx.audit.statistic.report import Counterexample, Kind, StatisticReplay
 from quincunx.errors import ParameterError
-from quincunx.numbers import non_negative, positive_integer
+from quincunx.numbers import Number, non_negative, positive_integer
 
 W = TypeVar("W")
 
@@ -31,10 +31,10 @@ def replay_statistic(
     *,
     space: Space[W],
     norm: Norm,
-    sensitivity: object = None,
-    sensitivity2: object = None,
+    sensitivity: Number | None = None,
+    sensitivity2: Number | None = None,
     cases: int | None = None,
-    series: object = 0,
+    series: Number = 0,
     keys: Keys = "fixed",
     name: str | None = None,
 ) -> StatisticReplay:

@@ -140,7 +140,7 @@ def _asked(
     return results, len(results)
 
 
-def _answers(case: Hostile, source: object, key: str, questions: Sequence[str]) -> list[tuple[Program, Result | None]]:
+def _answers(case: Hostile, source: Any, key: str, questions: Sequence[str]) -> list[tuple[Program, Result | None]]:
     """Each question's plan with what it gives; None where it failed."""
     if not questions:
         return []

@@ -10,6 +10,7 @@ from typing import Final
 
 from quincunx.audit.tables.grammar import PRODUCTIONS, Grammar
 from quincunx.errors import QueryError, RefusalError
+from quincunx.numbers import Number
 from quincunx.spec import AddRemove, Replace
 from quincunx.table import AGGREGATES, ColumnSchema, Query, Schema, TableSchema, evaluate
 from quincunx.table import read_sql as read
@@ -79,7 +80,7 @@ class Question:
 
 
 def questions(
-    schema: Schema, table: TableSchema, series: object, *, tidy: bool = False, most: int = 3
+    schema: Schema, table: TableSchema, series: Number, *, tidy: bool = False, most: int = 3
 ) -> Iterator[Question]:
     """Questions without end, all of which the reader accepts.
 

@@ -18,7 +18,7 @@ from quincunx.audit.tables.values import STORAGE
 from quincunx.audit.tables.world import Pair
 from quincunx.audit.tables.worlds import Worlds, alone
 from quincunx.errors import DataError, ParameterError, QueryError, RefusalError, UnavailableError
-from quincunx.numbers import positive_integer
+from quincunx.numbers import Number, positive_integer
 from quincunx.table import Program, Query, Result, Schema, TableSchema
 from quincunx.table import planned as plan
 
@@ -31,7 +31,7 @@ def replay(
     pairs: int = 16,
     giants: int = 1,
     count: int = 20,
-    series: object = 0,
+    series: Number = 0,
     storage: Mapping[str, Mapping[str, str]] | None = None,
     batched: bool = True,
     shrunk: int = 1,

@@ -13,7 +13,7 @@ from math import comb, factorial
 from typing import Final
 
 from quincunx.errors import ParameterError
-from quincunx.numbers import Ball, Exact, Log, ball, float_above, precision, rational
+from quincunx.numbers import Ball, Exact, Log, Number, ball, float_above, precision, rational
 from quincunx.spec import decimal_above
 
 BITS: Final = 256
@@ -88,7 +88,7 @@ class SwapEpsilon:
         )
 
 
-def swap_epsilon(*, rate: object, largest_stratum: object, kind: object = Kind.DERANGEMENT) -> SwapEpsilon:
+def swap_epsilon(*, rate: Number, largest_stratum: Number, kind: object = Kind.DERANGEMENT) -> SwapEpsilon:
     """ε of swapping at a rate p: 0 < p < 1, for the uniform kind also p = 1. `largest_stratum`: b ≥ 0; no stratum of
     two records that can exchange anything is b = 0 or 1, and costs nothing."""
     chosen = Kind.read(kind)

@@ -13,7 +13,7 @@ from typing import Final
 
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
 from quincunx.invariant.swapping.epsilon import BITS, Kind, SwapEpsilon, derangements, growth, read_size, supremum
-from quincunx.numbers import Ball, Exact, above, amount, ball, float_near, number, precision
+from quincunx.numbers import Ball, Exact, Number, above, amount, ball, float_near, number, precision
 from quincunx.spec import at_most
 
 _DIGITS: Final = 12
@@ -37,7 +37,7 @@ class SwapRates:
     smallest: SwapEpsilon
 
 
-def swap_rate(*, epsilon: object, largest_stratum: object, kind: object = Kind.DERANGEMENT) -> SwapRates:
+def swap_rate(*, epsilon: Number, largest_stratum: Number, kind: object = Kind.DERANGEMENT) -> SwapRates:
     """The rates at which swapping costs at most `epsilon`, for a largest stratum of b ≥ 2 records.
 
     Raises PrivacyError where no rate does, with the smallest ε that can be attained and its rate.

@@ -17,6 +17,7 @@ from quincunx.invariant.swapping.epsilon import Kind, SwapEpsilon, read_rate
 from quincunx.invariant.swapping.rearrange import rearrangement, shuffle
 from quincunx.invariant.swapping.report import Report, TableError, table_error
 from quincunx.invariant.swapping.strata import Roles, Strata, identifies, read_roles, read_strata
+from quincunx.numbers import Number
 from quincunx.spec import Counts, Hamming, Invariants, Pure, Specification, Tables
 
 
@@ -64,7 +65,7 @@ def swap(
     *,
     column: str | list[str] | tuple[str, ...],
     match: str | list[str] | tuple[str, ...],
-    rate: object,
+    rate: Number,
     kind: str = "derangement",
     household: str | None = None,
     move: str | list[str] | tuple[str, ...] = (),
@@ -101,7 +102,7 @@ def swap(
 
 
 def draw(
-    table: Table, *, column: object, match: object, rate: object, kind: object, household: object, move: object = ()
+    table: Table, *, column: object, match: object, rate: Number, kind: object, household: object, move: object = ()
 ) -> Drawn:
     """Check everything, then draw; the table itself is left as it is."""
     chosen = Kind.read(kind)

@@ -33,7 +33,7 @@ from quincunx.invariant.topdown.rounding import Solver, Ways, rounded
 from quincunx.invariant.topdown.schema import DETAILED, Integers
 from quincunx.invariant.topdown.topdown import Progress, Release, TopDown
 from quincunx.ledger import Ledger
-from quincunx.numbers import positive, probability
+from quincunx.numbers import Log, Number, positive, probability
 from quincunx.spec import Hamming, Invariants, NormalisedRenyi, Replace, Specification
 
 # How many more people than the least a household of open size has: at most, and where nothing is known of it.
@@ -76,12 +76,12 @@ class Pair:
         geography: str | Path | Geography,
         levels: Mapping[str, Any] | None = None,
         unit: Replace,
-        rho: object,
-        share: object,
+        rho: Number,
+        share: Number,
         people: Mapping[str, Any],
         households: Mapping[str, Any],
         edits: Edits,
-        intensity: object = None,
+        intensity: Number | Log | None = None,
         **more: Any,
     ) -> None:
         places = geography if isinstance(geography, Geography) else read_geography(Path(geography), levels or {})

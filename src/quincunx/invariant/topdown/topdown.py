@@ -36,7 +36,7 @@ from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
 from quincunx.invariant.topdown.together import MOST, Atoms, check_possible
 from quincunx.ledger import Ledger
-from quincunx.numbers import positive, probability
+from quincunx.numbers import Log, Number, positive, probability
 from quincunx.spec import ZCDP, Everything, Hamming, Invariants, NormalisedRenyi, Replace, Specification, Tables
 
 # Numbers of one level: below what the ledger keeps in one answer.
@@ -121,8 +121,8 @@ class TopDown:
         levels: Mapping[str, Any] | None = None,
         attributes: Mapping[str, Sequence[object]],
         shares: Mapping[str, Mapping[str, Any]],
-        rho: object,
-        intensity: object = None,
+        rho: Number,
+        intensity: Number | Log | None = None,
         unit: Replace,
         counts: str | None = None,
         recodes: Mapping[str, Mapping[str, Any]] | None = None,
@@ -137,7 +137,7 @@ class TopDown:
         passes: str = "one",
         records: str = "people",
         household: str | None = None,
-        confidence: object = Fraction(9, 10),
+        confidence: Number = Fraction(9, 10),
         outputs: Mapping[str, str] | None = None,
         universe: str = "",
     ) -> None:

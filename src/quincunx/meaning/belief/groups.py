@@ -16,9 +16,9 @@ from quincunx.loss import Loss
 from quincunx.meaning.belief.odds import ratios
 from quincunx.meaning.belief.posterior import enclosed
 from quincunx.meaning.given import guarantee_of
-from quincunx.meaning.guarantee import Guarantee
+from quincunx.meaning.guarantee import Guarantee, Unit
 from quincunx.meaning.testing import attack_on
-from quincunx.numbers import float_above, float_below, positive_integer, probability
+from quincunx.numbers import Number, float_above, float_below, positive_integer, probability
 from quincunx.spec import Specification
 
 SIZES: Final = (1, 2, 5, 10)
@@ -45,14 +45,14 @@ class Group:
 
 
 def groups(
-    prior: object,
+    prior: Number,
     guarantee: Specification | Loss,
     *,
-    sizes: Iterable[object] = SIZES,
-    unit: object = None,
+    sizes: Iterable[Number] = SIZES,
+    unit: Unit | str | None = None,
     about: str = "record",
-    outside: object = None,
-    false_alarms: object = "0.05",
+    outside: Number | None = None,
+    false_alarms: Number = "0.05",
 ) -> tuple[Group, ...]:
     """The bounds for groups of each of `sizes` people; other parameters as for `posterior_bounds`.
 
@@ -63,7 +63,12 @@ def groups(
 
 
 def groups_of(
-    prior: object, guarantee: Guarantee, sizes: Iterable[object], about: object, outside: object, false_alarms: object
+    prior: Number,
+    guarantee: Guarantee,
+    sizes: Iterable[Number],
+    about: object,
+    outside: Number | None,
+    false_alarms: Number,
 ) -> tuple[Group, ...]:
     """`groups` of a guarantee that was read already."""
     counts = [positive_integer(size, "sizes") for size in sizes]
@@ -73,13 +78,13 @@ def groups_of(
 
 
 def vacuous_from(
-    prior: object,
+    prior: Number,
     guarantee: Specification | Loss,
     *,
-    certainty: object = "0.95",
-    unit: object = None,
+    certainty: Number = "0.95",
+    unit: Unit | str | None = None,
     about: str = "record",
-    outside: object = None,
+    outside: Number | None = None,
 ) -> int | None:
     """The smallest number of people for whom a belief of `prior` may become `certainty` or more, or nothing is proved.
 
@@ -115,7 +120,7 @@ def vacuous_from(
 
 
 def _group(
-    prior: object, guarantee: Guarantee, people: int, about: object, outside: object, false_alarms: object
+    prior: Number, guarantee: Guarantee, people: int, about: object, outside: Number | None, false_alarms: Number
 ) -> Group:
     try:
         _, risk, low, high = enclosed(prior, guarantee, about, people, outside)

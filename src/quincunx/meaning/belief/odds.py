@@ -15,8 +15,8 @@ from quincunx.errors import ParameterError
 from quincunx.loss import Loss, as_ball
 from quincunx.meaning.belief.posterior import moved, read_risk
 from quincunx.meaning.given import guarantee_of
-from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.numbers import Ball, ball, float_above, float_below, non_negative, precision, probability
+from quincunx.meaning.guarantee import PRECISION, Guarantee, Unit, for_people
+from quincunx.numbers import Ball, Number, ball, float_above, float_below, non_negative, precision, probability
 from quincunx.spec import Specification
 
 _DIGITS_SHOWN: Final = 6
@@ -44,19 +44,19 @@ class Odds:
 
 
 def odds(
-    prior: object,
+    prior: Number,
     guarantee: Specification | Loss,
     *,
-    unit: object = None,
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
-    outside: object = None,
+    people: Number = 1,
+    outside: Number | None = None,
 ) -> Odds:
     """Bounds on likelihood ratio, posterior odds and relative risk; parameters as for `posterior_bounds`."""
     return ratios(prior, guarantee_of(guarantee, unit), about, people, outside)
 
 
-def ratios(prior: object, guarantee: Guarantee, about: object, people: object, outside: object) -> Odds:
+def ratios(prior: Number, guarantee: Guarantee, about: object, people: Number, outside: Number | None) -> Odds:
     """`odds` of a guarantee that was read already."""
     belief = probability(prior, "prior")
     risk = None if outside is None else read_risk(outside)
@@ -81,7 +81,7 @@ def ratios(prior: object, guarantee: Guarantee, about: object, people: object, o
         )
 
 
-def relative_risk(prior: object, likelihood_ratio: object) -> Fraction:
+def relative_risk(prior: Number, likelihood_ratio: Number) -> Fraction:
     """C_θ = LR/(LR·θ + 1 − θ): posterior over prior, where θ is the prior and LR the output's likelihood ratio.
 
     Exact. It lies between 1 and LR, whatever θ is: C_0 = LR and C_1 = 1.

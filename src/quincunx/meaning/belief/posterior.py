@@ -10,9 +10,10 @@ from typing import Final
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import Loss
 from quincunx.meaning.given import guarantee_of
-from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
+from quincunx.meaning.guarantee import PRECISION, Guarantee, Unit, for_people
 from quincunx.numbers import (
     Ball,
+    Number,
     amount,
     ball,
     exact_fraction,
@@ -42,13 +43,13 @@ class Posterior:
 
 
 def posterior_bounds(
-    prior: object,
+    prior: Number,
     guarantee: Specification | Loss,
     *,
-    unit: object = None,
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
-    outside: object = None,
+    people: Number = 1,
+    outside: Number | None = None,
 ) -> Posterior:
     """How far a belief of probability `prior` about one person can move under `guarantee`.
 
@@ -65,13 +66,13 @@ def posterior_bounds(
 
 
 def sentence(
-    prior: object,
+    prior: Number,
     guarantee: Specification | Loss,
     *,
-    unit: object = None,
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
-    outside: object = None,
+    people: Number = 1,
+    outside: Number | None = None,
 ) -> str:
     """`posterior_bounds` in words, with the conditions under which it holds."""
     read, count = guarantee_of(guarantee, unit), positive_integer(people, "people")
@@ -89,11 +90,11 @@ def sentence(
 def describe(
     guarantee: Specification | Loss,
     *,
-    prior: object = "1/10",
-    unit: object = None,
+    prior: Number = "1/10",
+    unit: Unit | str | None = None,
     about: str = "record",
-    people: object = 1,
-    outside: object = None,
+    people: Number = 1,
+    outside: Number | None = None,
 ) -> str:
     """What is stated, in words, and below it `sentence`, or why no bound on a belief is proved for it.
 
@@ -112,7 +113,7 @@ def describe(
 
 
 def enclosed(
-    prior: object, guarantee: Guarantee, about: object, people: object, outside: object
+    prior: Number, guarantee: Guarantee, about: object, people: Number, outside: Number | None
 ) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """The prior, the probability outside, and rationals that enclose the belief afterwards."""
     belief = probability(prior, "prior")
@@ -167,7 +168,7 @@ def moved(prior: Fraction, growth: Fraction | Ball) -> tuple[Fraction, Fraction]
     return max(Fraction(0), exact_fraction(low.lower())), min(Fraction(1), exact_fraction(high.upper()))
 
 
-def read_risk(outside: object) -> Fraction:
+def read_risk(outside: Number) -> Fraction:
     """A probability strictly between 0 and 1."""
     risk = probability(outside, "outside")
     if not 0 < risk < 1:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from quincunx.errors import ParameterError, PrivacyError, kind_of
 from quincunx.meaning.dependence.joint import Joint
-from quincunx.numbers import Ball, Exact, Log, amount, ball, float_above, non_negative, precision
+from quincunx.numbers import Ball, Exact, Log, Number, amount, ball, float_above, non_negative, precision
 from quincunx.spec import Unit, of_people
 from quincunx.spec import intensity as intensities
 
@@ -54,14 +54,14 @@ class Chamber:
             raise PrivacyError("a chamber counts people", where="unit", got=kind_of(unit), hint=hint)
         return unit.steps_for(self.size, presence=about == "presence")
 
-    def factor(self, epsilon: object, *, unit: Unit, about: str = "record") -> float:
+    def factor(self, epsilon: Number | Log, *, unit: Unit, about: str = "record") -> float:
         """e^{kε}, k = `steps`: how far one release under pure ε moves the odds of a statement about the record.
 
         Certified: not below the true value. epsilon: a number as typed, or Log(3) for ln 3.
         """
         return float_above(growth(intensity(epsilon), self.steps(unit=unit, about=about)))
 
-    def words(self, epsilon: object, *, unit: Unit, about: str = "record") -> str:
+    def words(self, epsilon: Number | Log, *, unit: Unit, about: str = "record") -> str:
         """The bound in words, with its conditions."""
         number, steps = intensity(epsilon), self.steps(unit=unit, about=about)
         alone = Chamber(record=self.record, others=()).steps(unit=unit, about=about)
@@ -134,7 +134,7 @@ def growth(epsilon: Exact, steps: int) -> Fraction | Ball:
         return (ball(epsilon) * steps).exp()
 
 
-def intensity(epsilon: object) -> Exact:
+def intensity(epsilon: Number | Log) -> Exact:
     """ε as typed, 0 or greater."""
     number = intensities.number(epsilon, "epsilon")
     if isinstance(number, Fraction):

@@ -13,7 +13,7 @@ from quincunx.errors import ParameterError
 from quincunx.meaning.dependence.chambers import Chamber
 from quincunx.meaning.dependence.joint import Joint
 from quincunx.meaning.dependence.respondents import Respondents
-from quincunx.numbers import amount, float_near, positive, positive_integer, probability
+from quincunx.numbers import Number, amount, float_near, positive, positive_integer, probability
 from quincunx.spec import Replace
 
 _POINTS: Final = 40
@@ -22,7 +22,7 @@ _MOST_PEOPLE: Final = 12
 _MOST_EPSILON: Final = 20
 
 
-def correlation_chart(epsilons: Iterable[object] = ("0.5", 1, 2)) -> Chart:
+def correlation_chart(epsilons: Iterable[Number] = ("0.5", 1, 2)) -> Chart:
     """LR(1, 1) of two fair bits against their correlation: e^ε exactly at 0, e^{2ε} at 1."""
     read = _epsilons(epsilons)
     series = []
@@ -47,7 +47,7 @@ def correlation_chart(epsilons: Iterable[object] = ("0.5", 1, 2)) -> Chart:
     )
 
 
-def family_chart(sizes: Sequence[object] = (1, 2, 3, 5), prior: object = "0.1", most: object = 2) -> Chart:
+def family_chart(sizes: Sequence[Number] = (1, 2, 3, 5), prior: Number = "0.1", most: Number = 2) -> Chart:
     """The largest belief after one release against ε, for chambers of several sizes; replace, up to ε = `most`."""
     before, end, families = _prior(prior), _epsilon(most, "most"), _people(sizes, "sizes")
     series = []
@@ -71,7 +71,7 @@ def family_chart(sizes: Sequence[object] = (1, 2, 3, 5), prior: object = "0.1", 
     )
 
 
-def copying_chart(sizes: Sequence[object] = (2, 3, 5), epsilon: object = 1) -> Chart:
+def copying_chart(sizes: Sequence[Number] = (2, 3, 5), epsilon: Number = 1) -> Chart:
     """ln LR/ε of n equal answers against the chance that a person copies the one before: it approaches n."""
     families, number = _people(sizes, "sizes"), _epsilon(epsilon, "epsilon")
     odds = _odds(number)

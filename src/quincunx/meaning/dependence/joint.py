@@ -9,7 +9,7 @@ from math import gcd, lcm, prod
 from typing import Any, Final, TypeAlias
 
 from quincunx.errors import ParameterError, kind_of
-from quincunx.numbers import positive_integer, probability
+from quincunx.numbers import Number, positive_integer, probability
 
 Label: TypeAlias = Hashable
 Records: TypeAlias = tuple[Label, ...]
@@ -29,7 +29,7 @@ class Joint:
     total: int
     cells: tuple[tuple[Records, int], ...]
 
-    def __init__(self, weights: Mapping[Any, object]) -> None:
+    def __init__(self, weights: Mapping[Any, Number]) -> None:
         if not isinstance(weights, Mapping) or not weights:
             got = "nothing" if isinstance(weights, Mapping) else type(weights).__name__
             hint = 'Write {(0, 0): "1/2", (1, 1): "1/2"}.'
@@ -55,7 +55,7 @@ class Joint:
         object.__setattr__(self, "total", sum(weight for _, weight in cells))
 
     @classmethod
-    def independent(cls, *parts: Joint | Mapping[Any, object]) -> Joint:
+    def independent(cls, *parts: Joint | Mapping[Any, Number]) -> Joint:
         """The records of the parts one after another, independent between parts.
 
         A part is a Joint of several records, or {value: probability} for one record.
@@ -70,7 +70,7 @@ class Joint:
         return cls._of(sum(part.records for part in read), whole)
 
     @classmethod
-    def alike(cls, law: Mapping[Any, object], records: object) -> Joint:
+    def alike(cls, law: Mapping[Any, Number], records: Number) -> Joint:
         """That many records which are always equal; `law`: {value: probability} of each."""
         count = positive_integer(records, "records")
         return cls._of(count, {x * count: weight for x, weight in _single(law).cells})

@@ -9,7 +9,7 @@ from typing import Any
 
 from quincunx.errors import ParameterError
 from quincunx.meaning.dependence.joint import Joint
-from quincunx.numbers import Log, amount, probability
+from quincunx.numbers import Log, Number, amount, probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -23,7 +23,7 @@ class Respondents:
     prior: Joint
     probability: Fraction
 
-    def __init__(self, *, prior: Joint | Mapping[Any, object], probability: object) -> None:
+    def __init__(self, *, prior: Joint | Mapping[Any, Number], probability: Number) -> None:
         object.__setattr__(self, "prior", _two_bits(prior if isinstance(prior, Joint) else Joint(prior)))
         object.__setattr__(self, "probability", _inside(probability))
 

@@ -19,7 +19,7 @@ from quincunx.finite import Mechanism
 from quincunx.meaning.dependence.chambers import chamber, intensity
 from quincunx.meaning.dependence.joint import MOST, Joint, Label, Records
 from quincunx.meaning.dependence.judgement import Judgement, Moved
-from quincunx.numbers import Exact, Log
+from quincunx.numbers import Exact, Log, Number
 from quincunx.spec import at_most
 
 # For each dataset the probabilities of the outputs, in their order, in whole parts of one common denominator.
@@ -37,7 +37,12 @@ def farthest(mechanism: Mechanism, joint: Joint, *, record: int, known: Iterable
 
 
 def conditional(
-    mechanism: Mechanism, joint: Joint, *, epsilon: object = None, record: int | None = None, by: str = "ratio"
+    mechanism: Mechanism,
+    joint: Joint,
+    *,
+    epsilon: Number | Log | None = None,
+    record: int | None = None,
+    by: str = "ratio",
 ) -> Judgement:
     """Is π(X_i | T, all others)/π(X_i | all others) within e^{±ε}? Yes for every prior if the mechanism is ε-DP.
 
@@ -53,7 +58,12 @@ def conditional(
 
 
 def marginal(
-    mechanism: Mechanism, joint: Joint, *, epsilon: object = None, record: int | None = None, by: str = "ratio"
+    mechanism: Mechanism,
+    joint: Joint,
+    *,
+    epsilon: Number | Log | None = None,
+    record: int | None = None,
+    by: str = "ratio",
 ) -> Judgement:
     """Is π(X_i | T)/π(X_i) within e^{±ε}? Not in general; parameters as for `conditional`."""
     rows, bound = _rows(mechanism, joint), _bound(mechanism, joint, epsilon)
@@ -65,7 +75,7 @@ def chambered(
     mechanism: Mechanism,
     joint: Joint,
     *,
-    epsilon: object = None,
+    epsilon: Number | Log | None = None,
     record: int | None = None,
     known: Iterable[int] = (),
     by: str = "ratio",
@@ -153,7 +163,7 @@ def _rows(mechanism: Mechanism, joint: Joint) -> _Rows:
     return {x: tuple(int(p * parts) for p in law) for x, law in laws.items()}
 
 
-def _bound(mechanism: Mechanism, joint: Joint, epsilon: object) -> Exact:
+def _bound(mechanism: Mechanism, joint: Joint, epsilon: Number | Log | None) -> Exact:
     """ε as given, or the smallest for which the mechanism is ε-DP when one record is replaced."""
     if epsilon is not None:
         return intensity(epsilon)

@@ -15,6 +15,7 @@ from quincunx.numbers import (
     Ball,
     Exact,
     Log,
+    Number,
     ball,
     delta_parameter,
     exact_fraction,
@@ -34,17 +35,17 @@ class Shape:
 
     __slots__ = ()
 
-    def bounds(self, prior: object) -> tuple[float, float]:
+    def bounds(self, prior: Number) -> tuple[float, float]:
         """Certified bounds on the posterior, rounded outwards."""
         low, high = self.enclosure(prior)
         return float_below(low), float_above(high)
 
-    def allows(self, prior: object, posterior: object) -> bool:
+    def allows(self, prior: Number, posterior: Number) -> bool:
         """Whether a belief may go from `prior` to `posterior`; decided exactly where e^ε is rational."""
         low, high = self.enclosure(prior)
         return low <= probability(posterior, "posterior") <= high
 
-    def enclosure(self, prior: object) -> tuple[Fraction, Fraction]:
+    def enclosure(self, prior: Number) -> tuple[Fraction, Fraction]:
         """The bounds as rationals: exact where e^ε is rational, otherwise the outer ends of a narrow interval."""
         belief = probability(prior, "prior")
         with precision(_PRECISION):
@@ -118,7 +119,7 @@ class APosterioriNoiseless(_OfEpsilon):
         return low, _smaller(_times(growth, prior), 1 - _over(1 - prior, growth))
 
 
-def read_epsilon(epsilon: object) -> Exact:
+def read_epsilon(epsilon: Number | Log) -> Exact:
     """ε ≥ 0: a rational as typed, or Log(r) with r ≥ 1."""
     if not isinstance(epsilon, Log):
         return non_negative(epsilon, "epsilon")

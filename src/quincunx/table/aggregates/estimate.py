@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from quincunx.numbers import Number
 from quincunx.table.aggregates.term import Lattice
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -39,7 +40,7 @@ class Noise(Protocol):
         """The variance of the noise."""
         ...
 
-    def error(self, beta: object, size: object = 1) -> float:
+    def error(self, beta: Number, size: Number = 1) -> float:
         """The smallest m with P(|K| ≤ m) ≥ 1 − beta."""
         ...
 
