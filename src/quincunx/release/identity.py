@@ -75,7 +75,7 @@ def _read(number: int, program: Program, schema: Schema) -> dict[str, Json]:
     the decimal mark and the mark between thousands that are declared of a CSV file.
     """
     table = program.query.rows.tables[number]
-    used = {slot.name.lower() for slot in columns_read(program) if slot.scan == number}
+    used = {slot.name.lower() for slot in columns_read(program) if (slot.scan, slot.level) == (number, 0)}
     used |= {name.lower() for name in schema.unit.columns}
     texts = [column for column in table.columns if column.type == "text" and column.name.lower() in used]
     tags: Json = {column.name: ["text/2", column.length, table.encoding] for column in texts}

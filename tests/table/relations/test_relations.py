@@ -42,7 +42,9 @@ def chain() -> list[Relation]:
 
 
 def test_every_node_is_tried() -> None:
-    assert {each.tag for each in chain()} == {node.tag for node in Relation.__subclasses__()}
+    assert {each.tag for each in chain()} == {
+        node.tag for node in Relation.__subclasses__() if node.__module__.startswith("quincunx.")
+    }
 
 
 @pytest.mark.parametrize("relation", chain(), ids=lambda each: each.tag)

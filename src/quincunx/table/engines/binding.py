@@ -27,17 +27,16 @@ def scanned(program: Program, number: int, tables: Mapping[str, Held]) -> Bindin
 def _source(
     d: Dialect, program: Program, number: int, tables: Mapping[str, Held], schema: Schema, where: str
 ) -> Source:
-    name = program.query.rows.tables[number].name
-    declared = schema.table(name)
-    if name.lower() not in tables or declared is None:
+    asked = program.query.rows.tables[number]
+    declared = schema.table(asked.name)
+    if asked.name.lower() not in tables or declared is None or declared.public != asked.public:
         raise QueryError("the engine runs planned questions on its own tables", where=where)
-    if declared.public:
-        raise QueryError("the engine runs questions on private tables", where=where, got=name)
     origin = scanned(program, number, tables)
     storage = {name.lower(): kind for name, kind in origin.fields}
     required = [each.name for each in declared.required]
-    used = [slot.name for slot in columns_read(program) if slot.scan == number]
-    names = origin.needed([*used, *schema.unit.columns, *required])
+    used = [slot.name for slot in columns_read(program) if (slot.scan, slot.level) == (number, 0)]
+    owner = () if declared.public else schema.unit.columns
+    names = origin.needed([*used, *owner, *required])
     chosen = [each for each in declared.columns if each.name in names]
     columns = {each.name.lower(): read(d, each, storage[each.name.lower()]) for each in chosen}
     # Whose a row is, is read before any bounds: clipped, two people could become one.

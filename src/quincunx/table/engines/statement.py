@@ -265,4 +265,7 @@ def statement(program: Program, sources: Sources, dialect: Dialect) -> Statement
     """The one statement that computes all measures of a program."""
     if not program.measures:
         raise QueryError("the question has nothing to measure", where="engine")
+    if program.query.rows.owner is None:
+        names = ", ".join(table.name for table in program.query.rows.tables.values())
+        raise QueryError("the engine runs questions on private tables", where="engine", got=names)
     return _Writer(program, sources, dialect).write()
