@@ -43,12 +43,23 @@ SURFACE = {
     },
     "quincunx.invariant.topdown": {"Bound", "Edits", "Measured", "Pair", "PairRelease", "Release", "TopDown"},
     "quincunx.meaning": {
-        "APosterioriNoiseless", "Adversarial", "Attack", "Chamber", "Differential", "Group", "Joint",
-        "Judgement", "Meaning", "Moved", "Odds", "PositiveMembership", "Posterior", "Respondents", "Shape",
-        "best_attack", "chamber", "chambered", "component", "conditional", "copying_chart",
-        "correlation_chart", "describe", "error_curve", "explain", "family_chart", "farthest", "figure",
-        "groups", "marginal", "markov_boundary", "odds", "posterior_bounds", "relative_risk", "sentence",
-        "vacuous_from",
+        "Meaning", "belief", "best_attack", "dependence", "describe", "explain", "groups", "odds",
+        "posterior_bounds", "shapes", "testing",
+    },
+    "quincunx.meaning.belief": {
+        "Group", "Odds", "Posterior", "describe", "groups", "odds", "posterior_bounds", "relative_risk",
+        "sentence", "vacuous_from",
+    },
+    "quincunx.meaning.dependence": {
+        "Chamber", "Joint", "Judgement", "Moved", "Respondents", "chamber", "chambered", "component",
+        "conditional", "copying_chart", "correlation_chart", "family_chart", "farthest", "marginal",
+        "markov_boundary",
+    },
+    "quincunx.meaning.shapes": {
+        "APosterioriNoiseless", "Adversarial", "Differential", "PositiveMembership", "Shape", "figure",
+    },
+    "quincunx.meaning.testing": {
+        "Attack", "best_attack", "error_curve",
     },
     "quincunx.ledger": {
         "Account", "Answer", "Balance", "Halt", "Ledger", "Question", "Record", "Registration", "Reservation",

@@ -32,7 +32,6 @@ CONTINUED = {
     "audit": ["audit-blackbox"],
     "invariant": ["topdown"],
     "loss": ["filters"],
-    "meaning": ["dependence"],
     "taxonomy": ["catalogue"],
 }
 REFERENCE = {
@@ -56,7 +55,8 @@ REFERENCE = {
     "numbers": ["quincunx.numbers"],
     "noise": ["quincunx.noise", "quincunx.noise.testing"],
     "loss": ["quincunx.loss"],
-    "meaning": ["quincunx.meaning"],
+    "meaning": ["quincunx.meaning", "quincunx.meaning.belief", "quincunx.meaning.shapes", "quincunx.meaning.testing"],
+    "dependence": ["quincunx.meaning.dependence"],
     "taxonomy": ["quincunx.taxonomy"],
     "mechanisms": ["quincunx.mechanisms"],
     "finite": ["quincunx.finite"],

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from quincunx.finite import Mechanism, parallel
-from quincunx.meaning import Joint
+from quincunx.meaning.dependence import Joint
 from quincunx.mechanisms import RandomizedResponse
 
 Prior = dict[tuple[Any, ...], Fraction]

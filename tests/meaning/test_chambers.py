@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.finite import Mechanism
-from quincunx.meaning import Chamber, Joint, chamber, chambered, component, farthest, marginal, markov_boundary
+from quincunx.meaning.dependence import (
+    Chamber,
+    Joint,
+    chamber,
+    chambered,
+    component,
+    farthest,
+    marginal,
+    markov_boundary,
+)
 from quincunx.numbers import Log
 from quincunx.spec import unit
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quincunx.errors import MatrixError, ParameterError, PrivacyError
 from quincunx.finite import Mechanism
-from quincunx.meaning import Joint, Judgement, Moved, chamber, chambered, conditional, farthest, marginal
+from quincunx.meaning.dependence import Joint, Judgement, Moved, chamber, chambered, conditional, farthest, marginal
 from quincunx.mechanisms import DiscreteLaplace
 from quincunx.numbers import Log
 from quincunx.spec import Specification, domain, scope, standard, unit

@@ -11,9 +11,9 @@ import pytest
 
 from quincunx.chart import Chart
 from quincunx.errors import ParameterError
-from quincunx.meaning import chamber, copying_chart, correlation_chart, family_chart, farthest
-from quincunx.meaning.dependence_charts import _all_yes, _chain, _correlated
-from quincunx.meaning.respondents import Respondents
+from quincunx.meaning.dependence import chamber, copying_chart, correlation_chart, family_chart, farthest
+from quincunx.meaning.dependence.charts import _all_yes, _chain, _correlated
+from quincunx.meaning.dependence.respondents import Respondents
 
 from .dependent_worlds import ODDS, chain, responses
 

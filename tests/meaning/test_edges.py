@@ -9,23 +9,11 @@ import pytest
 from quincunx.errors import PrivacyError
 from quincunx.finite import Mechanism
 from quincunx.loss import Loss, StatedLaw
-from quincunx.meaning import (
-    Adversarial,
-    APosterioriNoiseless,
-    Chamber,
-    Differential,
-    Joint,
-    PositiveMembership,
-    best_attack,
-    chamber,
-    error_curve,
-    explain,
-    farthest,
-    groups,
-    odds,
-    posterior_bounds,
-    sentence,
-)
+from quincunx.meaning import best_attack, explain, groups, odds, posterior_bounds
+from quincunx.meaning.belief import sentence
+from quincunx.meaning.dependence import Chamber, Joint, chamber, farthest
+from quincunx.meaning.shapes import Adversarial, APosterioriNoiseless, Differential, PositiveMembership
+from quincunx.meaning.testing import error_curve
 from quincunx.mechanisms import DiscreteGaussian, Gaussian, Laplace
 from quincunx.numbers import Log, ball, precision
 from quincunx.spec import domain, standard, unit

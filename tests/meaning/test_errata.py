@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from quincunx.finite import Mechanism
-from quincunx.meaning import Joint, chamber, farthest, marginal, markov_boundary
+from quincunx.meaning.dependence import Joint, chamber, farthest, marginal, markov_boundary
 from quincunx.mechanisms import RandomizedResponse
 from quincunx.numbers import Log
 from quincunx.spec import standard

@@ -11,7 +11,8 @@ import pytest
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import Loss
-from quincunx.meaning import Meaning, best_attack, explain, groups, odds, posterior_bounds, sentence, vacuous_from
+from quincunx.meaning import Meaning, best_attack, explain, groups, odds, posterior_bounds
+from quincunx.meaning.belief import sentence, vacuous_from
 from quincunx.mechanisms import Gaussian, Laplace, RandomizedResponse
 from quincunx.spec import scope, standard, unit
 from tests.meaning.guarantees import spec

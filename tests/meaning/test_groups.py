@@ -9,7 +9,8 @@ import pytest
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import GaussianLaw, Loss, StatedLaw
-from quincunx.meaning import Group, best_attack, groups, posterior_bounds, vacuous_from
+from quincunx.meaning import best_attack, groups, posterior_bounds
+from quincunx.meaning.belief import Group, vacuous_from
 from quincunx.mechanisms import DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
 from quincunx.spec import domain, scope, standard, unit
 from tests.meaning.guarantees import spec

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.errors import ParameterError
-from quincunx.meaning import Joint
-from quincunx.meaning.joint import MOST
+from quincunx.meaning.dependence import Joint
+from quincunx.meaning.dependence.joint import MOST
 
 from .dependent_worlds import bits, weighted
 

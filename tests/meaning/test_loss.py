@@ -13,9 +13,10 @@ import quincunx as qx
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.finite import Mechanism
 from quincunx.loss import GaussianLaw, LatticeLaw, Loss, StatedLaw
-from quincunx.meaning import describe, posterior_bounds, sentence
+from quincunx.meaning import describe, posterior_bounds
+from quincunx.meaning.belief import sentence
+from quincunx.meaning.given import guarantee_of, read_unit
 from quincunx.meaning.guarantee import Guarantee
-from quincunx.meaning.subject import guarantee_of, read_unit
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
 from quincunx.numbers import Log, ball, precision
 from quincunx.spec import Specification, domain, scope, standard, unit

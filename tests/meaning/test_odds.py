@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import GaussianLaw, Loss
-from quincunx.meaning import Odds, odds, posterior_bounds, relative_risk
-from quincunx.meaning.odds import times
+from quincunx.meaning import odds, posterior_bounds
+from quincunx.meaning.belief import Odds, relative_risk
+from quincunx.meaning.belief.odds import times
 from quincunx.mechanisms import Laplace, RandomizedResponse
 from quincunx.numbers import Log
 from quincunx.spec import Specification, domain

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import quincunx as qx
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.finite import Mechanism
-from quincunx.meaning import Posterior, describe, posterior_bounds, sentence
+from quincunx.meaning import describe, posterior_bounds
+from quincunx.meaning.belief import Posterior, sentence
 from quincunx.mechanisms import DiscreteLaplace, RandomizedResponse
 from quincunx.numbers import Log, float_above
 from quincunx.spec import domain, scope, standard, unit

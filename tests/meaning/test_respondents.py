@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.errors import ParameterError
-from quincunx.meaning import Joint, Respondents
+from quincunx.meaning.dependence import Joint, Respondents
 from quincunx.numbers import Log
 
 from .dependent_worlds import grid, likelihood, responses

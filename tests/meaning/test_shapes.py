@@ -11,15 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quincunx.errors import DataError, ParameterError
-from quincunx.meaning import (
-    Adversarial,
-    APosterioriNoiseless,
-    Differential,
-    PositiveMembership,
-    Shape,
-    figure,
-    posterior_bounds,
-)
+from quincunx.meaning import posterior_bounds
+from quincunx.meaning.shapes import Adversarial, APosterioriNoiseless, Differential, PositiveMembership, Shape, figure
 from quincunx.mechanisms import RandomizedResponse
 from quincunx.numbers import Log, float_above, float_below
 from quincunx.spec import Specification, domain, scope, standard, unit

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import GaussianLaw, LatticeLaw, Loss
-from quincunx.meaning import Attack, best_attack, error_curve
+from quincunx.meaning import best_attack
+from quincunx.meaning.testing import Attack, error_curve
 from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomizedResponse
 from quincunx.numbers import Log
 from quincunx.spec import Specification, standard

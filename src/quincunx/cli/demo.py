@@ -20,8 +20,7 @@ from quincunx.cli.progress import Stage, working
 from quincunx.errors import BudgetError, VerificationError
 
 if TYPE_CHECKING:
-    from quincunx.release import Answer, Session
-    from quincunx.release.batch import Check
+    from quincunx.release import Answer, Check, Session
 
 _REGIONS = """SELECT region, COUNT(*) AS visits, COUNT(DISTINCT person_id) AS people, AVG(age) AS mean_age
 FROM visits GROUP BY region"""

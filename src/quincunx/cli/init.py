@@ -12,8 +12,7 @@ import typer
 from quincunx.address import masked
 from quincunx.cli.output import AsJson, console, print_json, reports_errors
 from quincunx.errors import QuincunxError
-from quincunx.numbers import positive, positive_integer
-from quincunx.numbers.text import exact_text
+from quincunx.numbers import exact_text, positive, positive_integer
 
 if TYPE_CHECKING:
     from quincunx.sample import Answers, Asked

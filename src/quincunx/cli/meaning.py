@@ -170,8 +170,7 @@ def _write(found: Meaning, folder: Path) -> list[Path]:
 
 
 def _show(out: Console, found: Meaning) -> None:
-    from quincunx.meaning.odds import times
-    from quincunx.meaning.posterior import chance
+    from quincunx.meaning import chance, times
 
     out.print(found.sentence, markup=False)
     out.print()
@@ -218,6 +217,6 @@ def _show(out: Console, found: Meaning) -> None:
 
 
 def _percent(value: float, *, up: bool) -> str:
-    from quincunx.meaning.posterior import percent
+    from quincunx.meaning import percent
 
     return percent(Fraction(value), up=up)

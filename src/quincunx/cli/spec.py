@@ -37,14 +37,14 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Say in words what a specification promises, and what it means for one person."""
-    from quincunx.meaning import describe, sentence
+    from quincunx.meaning import belief, describe
 
     specification = _read(file)
     asked = {"prior": prior, "about": about, "outside": outside}
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if given:
         # What is asked for by name is refused with its reason where it is not proved, instead of being left out.
-        sentence(specification=specification, **{"prior": "1/10", **given})
+        belief.sentence(guarantee=specification, **{"prior": "1/10", **given})
     if as_json:
         words = {"words": describe(specification, **given), "latex": specification.latex()}
         print_json({"specification": json.loads(specification.to_json()), **words})

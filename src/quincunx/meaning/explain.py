@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from quincunx.loss import Loss
-from quincunx.meaning.groups import SIZES, Group, groups_of, vacuous_from
+from quincunx.meaning.belief.groups import SIZES, Group, groups_of, vacuous_from
+from quincunx.meaning.belief.odds import Odds, ratios, times
+from quincunx.meaning.belief.posterior import Posterior, chance, known, percent, posterior_bounds, sentence
+from quincunx.meaning.given import guarantee_of
 from quincunx.meaning.guarantee import Guarantee
-from quincunx.meaning.odds import Odds, ratios, times
-from quincunx.meaning.posterior import Posterior, chance, known, percent, posterior_bounds, sentence
-from quincunx.meaning.subject import guarantee_of
 from quincunx.meaning.testing import Attack, attack_on
 from quincunx.numbers import amount, positive_integer
 from quincunx.spec import Specification

@@ -1,4 +1,4 @@
-"""What every guarantee answers, whether a specification states it (promised.py) or a loss does (leaking.py).
+"""What every guarantee answers, whether a specification states it (of_specification.py) or a loss does (of_loss.py).
 
 `growth`: the factor by which the odds of a statement can move, and the probability outside which it holds. `delta`: the
 curve δ(ε). `grown`: the same for several steps at once. Proofs: posterior.md, testing.md.

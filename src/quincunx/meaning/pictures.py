@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Final, Protocol
 
 from quincunx.chart import Axis, Bar, Chart, Line, bars, lines
-from quincunx.meaning.groups import Group
+from quincunx.meaning.belief.groups import Group
+from quincunx.meaning.belief.posterior import Posterior, chance, moved, percent
 from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.meaning.posterior import Posterior, chance, moved, percent
 from quincunx.meaning.testing import Attack, drawn_misses
 from quincunx.numbers import amount, ball, float_above, precision
 

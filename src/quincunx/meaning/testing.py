@@ -12,13 +12,15 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.loss import Loss
+from quincunx.meaning.belief.posterior import chance, percent
 from quincunx.meaning.curves import Delta
+from quincunx.meaning.given import guarantee_of
+from quincunx.meaning.golden_section import smallest
 from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.meaning.posterior import chance, percent
-from quincunx.meaning.search import smallest
-from quincunx.meaning.subject import guarantee_of
 from quincunx.numbers import Ball, ball, float_above, float_below, precision, probability
 from quincunx.spec import Specification
+
+__all__ = ["Attack", "best_attack", "error_curve"]
 
 _FURTHEST: Final = 60.0
 _BEYOND: Final = 20.0

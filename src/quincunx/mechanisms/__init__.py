@@ -17,6 +17,7 @@ from quincunx.mechanisms.permute_and_flip import PermuteAndFlip
 from quincunx.mechanisms.randomized_response import Estimate, RandomizedResponse
 from quincunx.mechanisms.sparse_vector import SparseVector, SparseVectorSession
 from quincunx.mechanisms.threshold_selection import ThresholdSelection
+from quincunx.mechanisms.trial import Draw, Trial, in_bulk
 
 __all__ = [
     "DiscreteGaussian",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quincunx.data import out
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
-from quincunx.numbers.text import exact_text
+from quincunx.numbers import exact_text
 from quincunx.release import show
 from quincunx.release.column import Column
 from quincunx.spec import Specification

@@ -16,7 +16,7 @@ from quincunx.release import stored
 from quincunx.release.account import Account, Look
 from quincunx.release.pricing import Priced
 from quincunx.release.quote import Quote
-from quincunx.table.engines import Engine
+from quincunx.table import Engine
 
 # An engine is connected when it is first needed, and a replay needs none.
 Connect = Callable[[], Engine]

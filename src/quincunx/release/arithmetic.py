@@ -12,8 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from quincunx.table.aggregates import Floats
-from quincunx.table.expression import Call, Expression, GroupKey, Literal, Measured
+from quincunx.table import Call, Expression, Floats, GroupKey, Literal, Measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

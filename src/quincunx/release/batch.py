@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from quincunx.errors import BudgetError, QuincunxError
 from quincunx.ledger import Question
-from quincunx.numbers.text import amount, at_most, exact_text, stated
+from quincunx.numbers import amount, at_most, exact_text, stated
 from quincunx.release import write
 from quincunx.release.account import Account, Look
 from quincunx.release.answer import Answer
@@ -26,7 +26,7 @@ from quincunx.release.reveal import FIRST, answer_of, lasting_notes, reveal_fact
 from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
 from quincunx.release.whole import check_folder
-from quincunx.table.measure import Program
+from quincunx.table import Program
 
 _ZERO: Final = Fraction(0)
 _BATCH: Final = "quincunx/batch/1"

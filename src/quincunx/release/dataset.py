@@ -16,14 +16,11 @@ from quincunx.release import invariants as facts
 from quincunx.release.identity import public_digest
 from quincunx.release.pricing import Budgeted
 from quincunx.release.witness import Witness
-from quincunx.spec.standard import is_budgeted
-from quincunx.spec.unit import AddRemove, Replace, of_people
+from quincunx.spec import AddRemove, Replace, is_budgeted, of_people
+from quincunx.table import Program, Schema, Table, evaluate
+from quincunx.table import planned as plan
+from quincunx.table import schema_of as schema
 from quincunx.table import sql as reader
-from quincunx.table.engines import evaluate
-from quincunx.table.measure import Program
-from quincunx.table.rules import plan
-from quincunx.table.schema import Schema
-from quincunx.table.source import Table, schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,10 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Final
 
-from quincunx.numbers.text import above, exact_text, near, percent, stated
+from quincunx.numbers import above, exact_text, near, percent, stated
 from quincunx.release.pricing import Priced
 from quincunx.release.words import measure_words, selection_words, sharing_words
-from quincunx.table.aggregates import Part
-from quincunx.table.expression import Measured
-from quincunx.table.measure import Program
-from quincunx.table.plan import Key
+from quincunx.table import Key, Measured, Part, Program
 
 GROUP_SIZE: Final = 1000
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from quincunx.errors import SpecificationError
-from quincunx.spec import Specification
-from quincunx.spec.domain import Tables
-from quincunx.spec.scope import Everything, Scope
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.table.schema import Schema, TableSchema
+from quincunx.spec import ZCDP, Approximate, Everything, Pure, Scope, Specification, Tables
+from quincunx.table import Schema, TableSchema
 
 
 def specification(

@@ -14,11 +14,9 @@ from typing import Final
 
 from quincunx.mechanisms import Mechanism
 from quincunx.release.pricing import Priced
+from quincunx.table import ColumnSchema, Program, Schema, Table, columns_read
 from quincunx.table.canonical import Json, node, part, value
 from quincunx.table.canonical import number as rational
-from quincunx.table.measure import Program, columns_read
-from quincunx.table.schema import ColumnSchema, Schema
-from quincunx.table.source import Table
 
 # Raised when planning or drawing changes its meaning, so that an old answer is never taken for a new question.
 PLANNER: Final = 1

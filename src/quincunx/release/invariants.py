@@ -15,15 +15,10 @@ from quincunx.errors import DataError, ParameterError, QueryError, QuincunxError
 from quincunx.release.column import Column
 from quincunx.release.stored import value_in, value_out
 from quincunx.release.toml import placed
-from quincunx.spec.scope import Everything, Invariants, Scope
+from quincunx.spec import Everything, Invariants, Scope
+from quincunx.table import GroupKey, Limits, Measured, Program, Query, Schema, decimals, evaluate, exact_decimal
+from quincunx.table import planned as plan
 from quincunx.table import sql as reader
-from quincunx.table.aggregates import decimals, exact_decimal
-from quincunx.table.engines import evaluate
-from quincunx.table.expression import GroupKey, Measured
-from quincunx.table.measure import Program
-from quincunx.table.plan import Query
-from quincunx.table.rules import plan
-from quincunx.table.schema import Limits, Schema
 
 FORMAT: Final = "quincunx/invariant/1"
 # Nobody has so many rows or groups, so nobody is weighted; far below what exact sums can hold.

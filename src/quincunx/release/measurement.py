@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from quincunx.loss import Loss
 from quincunx.mechanisms import Mechanism, PartitionSelection, ThresholdSelection
-from quincunx.table.measure import Measure, Selection
+from quincunx.table import Measure, Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

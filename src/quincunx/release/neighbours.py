@@ -11,11 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from quincunx.errors import RefusalError
 from quincunx.release.witness import Witness, columns_of, expressions_of, witness
-from quincunx.table.expression import Column, Value
-from quincunx.table.measure import Program
-from quincunx.table.plan import Query
-from quincunx.table.schema import Schema, TableSchema
-from quincunx.table.source import Table
+from quincunx.table import Column, Program, Query, Schema, Table, TableSchema, Value
 
 
 def check(programs: Mapping[str, Program], schema: Schema, tables: Mapping[str, Table]) -> Witness | None:

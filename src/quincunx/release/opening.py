@@ -8,7 +8,7 @@ from typing import Any
 from quincunx.errors import QuincunxError
 from quincunx.release.plan_file import PlanFile, TableEntry
 from quincunx.release.toml import Node, placed
-from quincunx.table.source import Table
+from quincunx.table import Table
 
 
 def arguments(plan: PlanFile, analyst: str | None) -> dict[str, Any]:

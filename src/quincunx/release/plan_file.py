@@ -18,10 +18,9 @@ from quincunx.numbers import Exact, delta_parameter, non_negative, number, posit
 from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, read_toml
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
+from quincunx.table import ENGINES
 from quincunx.table.declaration import FIELDS
-from quincunx.table.engines import ENGINES
 
 MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")

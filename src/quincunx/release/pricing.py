@@ -29,10 +29,8 @@ from quincunx.mechanisms import (
 )
 from quincunx.numbers import positive
 from quincunx.release.measurement import KeySelection, Measurement
-from quincunx.spec.standard import ZCDP, Approximate, Pure
-from quincunx.table.engines import Result
-from quincunx.table.expression import Value
-from quincunx.table.measure import Measure, Program, Selection
+from quincunx.spec import ZCDP, Approximate, Pure
+from quincunx.table import Measure, Program, Result, Selection, Value
 
 Budgeted: TypeAlias = Pure | Approximate | ZCDP
 

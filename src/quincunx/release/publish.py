@@ -14,10 +14,8 @@ from quincunx.release.arithmetic import Range, derived
 from quincunx.release.column import Column, Role
 from quincunx.release.stored import Stored
 from quincunx.release.tidy import SIGNED, TIDY, applied
-from quincunx.table.aggregates import Estimate, Floats, Part
-from quincunx.table.expression import NUMBERS, Expression, GroupKey, Measured, Slot
-from quincunx.table.expression import Column as Field
-from quincunx.table.measure import Program
+from quincunx.table import NUMBERS, Estimate, Expression, Floats, GroupKey, Measured, Part, Program, Slot
+from quincunx.table import Column as Field
 
 # expressions over named columns, columns as Python values → one list of Python values for each expression
 Evaluate: TypeAlias = Callable[[Sequence[Expression], Mapping[Slot, Sequence[Any]]], Sequence[Sequence[Any]]]

@@ -14,8 +14,7 @@ from fractions import Fraction
 from quincunx.errors import ParameterError, PrivacyError, QuincunxError
 from quincunx.ledger import Question, Registration
 from quincunx.ledger.spending import exact, rounded
-from quincunx.numbers import delta_parameter, positive
-from quincunx.numbers.text import amount, stated
+from quincunx.numbers import amount, delta_parameter, positive, stated
 from quincunx.release.account import Look
 from quincunx.release.dataset import Dataset
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, output_errors, plan_words
@@ -23,8 +22,7 @@ from quincunx.release.identity import asked, fact
 from quincunx.release.pricing import Budgeted, Priced, price, spend_for
 from quincunx.release.reach import check_reach
 from quincunx.release.words import noises
-from quincunx.table.expression import Measured
-from quincunx.table.measure import Program
+from quincunx.table import Measured, Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

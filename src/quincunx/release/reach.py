@@ -12,8 +12,7 @@ from typing import Final
 
 from quincunx.errors import PrivacyError
 from quincunx.release.pricing import Priced
-from quincunx.table.expression import Measured
-from quincunx.table.measure import Measure, Program
+from quincunx.table import Measure, Measured, Program
 from quincunx.table.rules.scale import FINE
 
 FARTHEST: Final = 2**60

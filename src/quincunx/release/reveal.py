@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from quincunx.ledger import Standing, halting
 from quincunx.loss import Loss
-from quincunx.numbers.text import stated
+from quincunx.numbers import stated
 from quincunx.release import invariants as facts
 from quincunx.release import stored
 from quincunx.release.account import Account
@@ -19,8 +19,7 @@ from quincunx.release.dataset import Dataset
 from quincunx.release.publish import publish
 from quincunx.release.quote import Quote, stating
 from quincunx.release.words import noises
-from quincunx.table.engines import evaluate
-from quincunx.table.measure import Program
+from quincunx.table import Program, evaluate
 
 # How a note begins that belongs to one question only.
 FIRST: Final = "The first question"

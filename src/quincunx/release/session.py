@@ -22,10 +22,8 @@ from quincunx.release.pricing import Budgeted
 from quincunx.release.quote import Price, cost, explained, quoted
 from quincunx.release.reveal import answer_of, lasting_notes, reveal_facts
 from quincunx.release.tidy import check_tidy, read_tidy
-from quincunx.spec import Specification
-from quincunx.spec.unit import AddRemove, Replace
-from quincunx.table.engines import Engine, open_engine
-from quincunx.table.source import Table
+from quincunx.spec import AddRemove, Replace, Specification
+from quincunx.table import Engine, Table, open_engine
 
 
 class Session:

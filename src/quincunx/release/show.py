@@ -10,7 +10,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 
-from quincunx.numbers.text import percent, stated
+from quincunx.numbers import percent, stated
 from quincunx.release.column import Column
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from quincunx.errors import DataError, kind_of
 from quincunx.loss import Loss
 from quincunx.mechanisms import Additive, Mechanism, from_json, noise_of
 from quincunx.release.pricing import Noisy, Priced
-from quincunx.table.expression import Value
+from quincunx.table import Value
 
 FORMAT: Final = "quincunx/answer/1"
 

@@ -12,10 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from quincunx.errors import ParameterError
-from quincunx.table import interval
-from quincunx.table.expression import Call, Expression, GroupKey, Literal, Measured
-from quincunx.table.interval import Bounds, End
-from quincunx.table.measure import Program
+from quincunx.table import Bounds, Call, End, Expression, GroupKey, Literal, Measured, Program, interval
 
 # name → what the column's note says
 TIDY: Final = {

@@ -15,12 +15,8 @@ from itertools import islice, product
 from math import floor, prod
 from typing import Any, Final
 
-from quincunx.table.engines import evaluate
-from quincunx.table.expression import Expression, Literal, Slot, Value
-from quincunx.table.measure import Program
+from quincunx.table import ColumnSchema, Expression, Literal, Program, Query, Schema, Slot, TableSchema, Value, evaluate
 from quincunx.table.operators import apply
-from quincunx.table.plan import Query
-from quincunx.table.schema import ColumnSchema, Schema, TableSchema
 
 # Rows that are tried: all combinations where there are no more, else a fixed sample of them.
 _ROWS: Final = 20_000

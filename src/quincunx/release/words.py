@@ -8,10 +8,9 @@ from fractions import Fraction
 from math import isqrt
 
 from quincunx.mechanisms import Mechanism
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 from quincunx.release.pricing import Priced
-from quincunx.table.expression import Call, Column, Expression, Measured
-from quincunx.table.measure import Measure, Program
+from quincunx.table import Call, Column, Expression, Measure, Measured, Program
 from quincunx.table.operators import apply, cast
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from quincunx.data import Notation, decimal_parts, distinct_names, read_notation, type_of
 from quincunx.errors import DataError, SpecificationError
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table.declaration import (
     Declaration,
     check_numbers,

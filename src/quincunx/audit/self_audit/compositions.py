@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from quincunx import noise
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
-from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, RandomizedResponse
-from quincunx.mechanisms.trial import Draw, in_bulk
+from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Draw, Gaussian, RandomizedResponse, in_bulk
 from quincunx.spec import AddRemove, Replace
 
 ROOM: Final = "composition and sampling"

@@ -15,8 +15,7 @@ from quincunx import noise
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.audit.self_audit.swaps import swapped
 from quincunx.invariant import Kind, SwapEpsilon, read_rate
-from quincunx.mechanisms import DiscreteLaplace, Gaussian, ThresholdSelection
-from quincunx.mechanisms.trial import Draw, in_bulk
+from quincunx.mechanisms import DiscreteLaplace, Draw, Gaussian, ThresholdSelection, in_bulk
 
 ROOM: Final = "controls"
 

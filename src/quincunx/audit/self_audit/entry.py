@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
-from quincunx.mechanisms.trial import Draw
+from quincunx.mechanisms import Draw
 
 # Draws on each side.
 QUICK, DEFAULT, FULL = 10**5, 10**6, 10**7

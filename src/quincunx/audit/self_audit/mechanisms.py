@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
-from quincunx.mechanisms import Mechanism, kinds
-from quincunx.mechanisms.trial import Trial, in_bulk
+from quincunx.mechanisms import Mechanism, Trial, in_bulk, kinds
 
 
 def entries() -> Iterator[Entry]:

@@ -19,8 +19,7 @@ from quincunx.audit.statistic import StatisticReplay
 from quincunx.audit.tables import Replay, replay
 from quincunx.errors import VerificationError
 from quincunx.spec import AddRemove, Replace
-from quincunx.table.aggregates import AGGREGATES
-from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table import AGGREGATES, ColumnSchema, Limits, Schema, TableSchema
 
 # draws on each side that the audit asks for → pairs of neighbouring worlds for each question
 _PAIRS: Final = ((10**7, 64), (10**6, 16), (0, 4))

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
-from quincunx.mechanisms import stated
-from quincunx.mechanisms.trial import Draw
+from quincunx.mechanisms import Draw, stated
+from quincunx.release import Session
 from quincunx.release.pricing import Budgeted
-from quincunx.release.session import Session
 from quincunx.spec import ZCDP, AddRemove, Approximate, Pure
-from quincunx.table.source import Table
+from quincunx.table import Table
 
 ROOM: Final = "sessions"
 _COPIES: Final = 10_000

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.invariant import EVERY, Kind, SwapEpsilon, read_rate
 from quincunx.invariant import draw as swap_draw
-from quincunx.mechanisms.trial import Draw
+from quincunx.mechanisms import Draw
 
 ROOM: Final = "swapping"
 # kind, rate, the second dataset's values, whether the pair attains ε times its distance

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.audit.self_audit.entry import Entry
-from quincunx.mechanisms import stated
-from quincunx.mechanisms.trial import Draw
+from quincunx.mechanisms import Draw, stated
 from quincunx.release.pricing import Budgeted, Priced, price
 from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
+from quincunx.table import DuckDB, Result, Table, evaluate
+from quincunx.table import planned as plan
+from quincunx.table import schema_of as schema
 from quincunx.table import sql as reader
-from quincunx.table.engines import DuckDB, Result, evaluate
-from quincunx.table.rules import plan
-from quincunx.table.source import Table, schema
 
 ROOM: Final = "tables"
 # person, region, amount

@@ -14,7 +14,7 @@ from quincunx.errors import ParameterError
 # The engine loads with the first table, not with this room.
 if TYPE_CHECKING:
     from quincunx.audit.tables.world import Pair, Piece
-    from quincunx.table.schema import Schema, TableSchema
+    from quincunx.table import Schema, TableSchema
 
 Side: TypeAlias = "tuple[Pair, int]"
 

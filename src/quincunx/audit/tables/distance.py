@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from quincunx.audit.gap import Gap
 from quincunx.errors import VerificationError
-from quincunx.table.engines import Result
-from quincunx.table.measure import Measure, Program, Selection
+from quincunx.table import Measure, Program, Result, Selection
 
 
 def gaps(program: Program, before: Result, after: Result) -> list[Gap]:

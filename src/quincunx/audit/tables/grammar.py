@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from quincunx.audit.tables.values import extremes
-from quincunx.table.schema import ColumnSchema
+from quincunx.table import ColumnSchema
 
 Make: TypeAlias = Callable[["Grammar", int], str]
 

@@ -19,11 +19,10 @@ from quincunx.audit.tables.distance import gaps
 from quincunx.audit.tables.hostile_values import Hostile, columns, objects
 from quincunx.errors import UnavailableError, VerificationError
 from quincunx.spec import AddRemove
-from quincunx.table.engines import DuckDB, Result, evaluate
-from quincunx.table.measure import Program
-from quincunx.table.rules import plan
-from quincunx.table.source import Table, schema
-from quincunx.table.sql import read
+from quincunx.table import DuckDB, Program, Result, Table, evaluate
+from quincunx.table import planned as plan
+from quincunx.table import read_sql as read
+from quincunx.table import schema_of as schema
 
 # Type in questions → questions that look at the column x in different ways.
 _QUESTIONS: Final[dict[str, tuple[str, ...]]] = {

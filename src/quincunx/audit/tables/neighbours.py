@@ -12,7 +12,7 @@ from quincunx.audit.tables import values
 from quincunx.audit.tables.world import Pair, Piece, Row
 from quincunx.errors import DataError
 from quincunx.spec import AddRemove, Replace
-from quincunx.table.schema import TableSchema
+from quincunx.table import TableSchema
 
 # How the rows of one piece look; see `_rows`.
 STYLES: Final = ("one", "few", "limit", "over", "heap", "spread", "high", "low")

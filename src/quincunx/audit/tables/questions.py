@@ -11,11 +11,8 @@ from typing import Final
 from quincunx.audit.tables.grammar import PRODUCTIONS, Grammar
 from quincunx.errors import QueryError, RefusalError
 from quincunx.spec import AddRemove, Replace
-from quincunx.table.aggregates import AGGREGATES
-from quincunx.table.engines import evaluate
-from quincunx.table.plan import Query
-from quincunx.table.schema import ColumnSchema, Schema, TableSchema
-from quincunx.table.sql import read
+from quincunx.table import AGGREGATES, ColumnSchema, Query, Schema, TableSchema, evaluate
+from quincunx.table import read_sql as read
 
 # The ways to ask for an aggregate, by their names.
 FORMS: Final = {form.name: form for each in AGGREGATES for form in each.forms}

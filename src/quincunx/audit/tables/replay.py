@@ -19,11 +19,8 @@ from quincunx.audit.tables.world import Pair
 from quincunx.audit.tables.worlds import Worlds, alone
 from quincunx.errors import DataError, ParameterError, QueryError, RefusalError, UnavailableError
 from quincunx.numbers import positive_integer
-from quincunx.table.engines import Result
-from quincunx.table.measure import Program
-from quincunx.table.plan import Query
-from quincunx.table.rules import plan
-from quincunx.table.schema import Schema, TableSchema
+from quincunx.table import Program, Query, Result, Schema, TableSchema
+from quincunx.table import planned as plan
 
 
 def replay(

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from quincunx.audit.gap import Gap
 from quincunx.audit.tables.world import Pair, Row
 from quincunx.errors import VerificationError
-from quincunx.table.measure import Program
-from quincunx.table.schema import Limits, Schema
+from quincunx.table import Limits, Program, Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
+from quincunx.table import ColumnSchema, Value
 from quincunx.table.engines.piece import decimal_text, iso
-from quincunx.table.expression import Value
-from quincunx.table.schema import ColumnSchema
 
 # The type in the source of a column of each type, where none is given.
 STORAGE: Final = {

@@ -19,12 +19,7 @@ import numpy as np
 from quincunx.audit.tables.world import Row
 from quincunx.data import quoted
 from quincunx.errors import DataError
-from quincunx.table.engines import DuckDB, Result
-from quincunx.table.expression import Column
-from quincunx.table.measure import Program
-from quincunx.table.plan import Key
-from quincunx.table.schema import ColumnSchema, Schema, TableSchema
-from quincunx.table.source import Table
+from quincunx.table import Column, ColumnSchema, DuckDB, Key, Program, Result, Schema, Table, TableSchema
 
 # The extra column; no declared column may have its name.
 WORLD: Final = "world of replay"

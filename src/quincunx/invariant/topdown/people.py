@@ -20,9 +20,9 @@ from quincunx.data import Notation, connect, is_unicode, origin_of
 from quincunx.errors import DataError, cause
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.invariant.topdown.schema import Integers, Schema
+from quincunx.table import ColumnSchema
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.scan import read
-from quincunx.table.schema import ColumnSchema
 
 # One row's count is cut here, so that no sum of rows leaves int64.
 MOST: Final = 1 << 32

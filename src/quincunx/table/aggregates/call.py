@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from sqlglot import exp
 
 from quincunx.errors import QueryError, RefusalError
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table.expression import Expression
 
 

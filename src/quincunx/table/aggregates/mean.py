@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from quincunx.mechanisms import LIMIT
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form
 from quincunx.table.aggregates.count import Count

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from quincunx.mechanisms.additive import LIMIT
-from quincunx.numbers import float_above
-from quincunx.numbers.text import amount, near
+from quincunx.mechanisms import LIMIT
+from quincunx.numbers import amount, float_above, near
 from quincunx.table import canonical
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime, time
 
-from quincunx.numbers.text import amount
+from quincunx.numbers import amount
 from quincunx.table.expression import Expression
 from quincunx.table.rules.draft import Draft
 from quincunx.table.schema import ColumnSchema

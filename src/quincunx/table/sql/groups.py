@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from quincunx.errors import QueryError, RefusalError
-from quincunx.spec.unit import AddRemove, Replace
+from quincunx.spec import AddRemove, Replace
 from quincunx.table.aggregates import AGGREGATES, NODES, Aggregate
 from quincunx.table.expression import Expression, GroupKey, Measured
 from quincunx.table.plan import Key

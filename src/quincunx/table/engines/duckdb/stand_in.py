@@ -14,7 +14,7 @@ from typing import Any, Final
 import duckdb
 
 from quincunx.data import connect, engine_type, quoted
-from quincunx.numbers.text import near
+from quincunx.numbers import near
 from quincunx.table.schema import Schema, TableSchema
 
 ROWS: Final = 240

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from quincunx.meaning.search import smallest
+from quincunx.meaning.golden_section import smallest
 
 
 @pytest.mark.parametrize("dip", [0.0, 0.1, 1.7, 3.999, 4.0])

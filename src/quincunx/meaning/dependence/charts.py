@@ -10,9 +10,9 @@ from typing import Final
 
 from quincunx.chart import Axis, Chart, Line, lines
 from quincunx.errors import ParameterError
-from quincunx.meaning.chambers import Chamber
-from quincunx.meaning.joint import Joint
-from quincunx.meaning.respondents import Respondents
+from quincunx.meaning.dependence.chambers import Chamber
+from quincunx.meaning.dependence.joint import Joint
+from quincunx.meaning.dependence.respondents import Respondents
 from quincunx.numbers import amount, float_near, positive, positive_integer, probability
 from quincunx.spec import Replace
 

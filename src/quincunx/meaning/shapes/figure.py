@@ -8,7 +8,7 @@ from typing import Final
 from quincunx.chart import Chart, Scale, Tick, frame, group, shortened, tag
 from quincunx.chart import number_text as number
 from quincunx.errors import DataError
-from quincunx.meaning.shapes import Adversarial, APosterioriNoiseless, Differential, PositiveMembership, Shape
+from quincunx.meaning.shapes.shape import Adversarial, APosterioriNoiseless, Differential, PositiveMembership, Shape
 from quincunx.numbers import Log
 
 _SIDE: Final = 290.0

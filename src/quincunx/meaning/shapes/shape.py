@@ -1,4 +1,4 @@
-"""Four promises about a belief, as regions of (prior, posterior): Figure 2 of the survey. Proofs: shapes.md.
+"""Four promises about a belief, as regions of (prior, posterior): Figure 2 of the survey. Proofs: shape.md.
 
 Desfontaines and Pejó 2022, "SoK: differential privacies", Section 7.2. `prior` is what is believed of a statement t
 before a release, the posterior what is believed of it after an event of the output was seen.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from quincunx.errors import ParameterError
-from quincunx.meaning.posterior import moved
+from quincunx.meaning.belief.posterior import moved
 from quincunx.numbers import (
     Ball,
     Exact,

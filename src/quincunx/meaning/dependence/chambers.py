@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from quincunx.errors import ParameterError, PrivacyError, kind_of
-from quincunx.meaning.joint import Joint
+from quincunx.meaning.dependence.joint import Joint
 from quincunx.numbers import Ball, Exact, Log, amount, ball, float_above, non_negative, precision
 from quincunx.spec import Unit, of_people
 from quincunx.spec import intensity as intensities

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from quincunx.errors import ParameterError
-from quincunx.meaning.joint import Joint
+from quincunx.meaning.dependence.joint import Joint
 from quincunx.numbers import Log, amount, probability
 
 

@@ -7,8 +7,8 @@ from typing import Final
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.meaning.guarantee import Guarantee, Unit
-from quincunx.meaning.leaking import Leaking
-from quincunx.meaning.promised import Promised
+from quincunx.meaning.of_loss import Leaking
+from quincunx.meaning.of_specification import Promised
 from quincunx.spec import AddRemove, Replace, Specification, of_people
 
 UNITS: Final[dict[str, Unit]] = {"add-remove": AddRemove(), "replace": Replace()}

@@ -13,9 +13,9 @@ from typing import Final
 
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss, as_ball
+from quincunx.meaning.belief.posterior import moved, read_risk
+from quincunx.meaning.given import guarantee_of
 from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.meaning.posterior import moved, read_risk
-from quincunx.meaning.subject import guarantee_of
 from quincunx.numbers import Ball, ball, float_above, float_below, non_negative, precision, probability
 from quincunx.spec import Specification
 

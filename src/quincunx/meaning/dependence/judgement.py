@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from quincunx.meaning.joint import Label
+from quincunx.meaning.dependence.joint import Label
 from quincunx.numbers import Exact, amount
 
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import Loss
+from quincunx.meaning.given import guarantee_of
 from quincunx.meaning.guarantee import PRECISION, Guarantee, for_people
-from quincunx.meaning.subject import guarantee_of
 from quincunx.numbers import (
     Ball,
     amount,
@@ -43,16 +43,16 @@ class Posterior:
 
 def posterior_bounds(
     prior: object,
-    specification: Specification | Loss,
+    guarantee: Specification | Loss,
     *,
     unit: object = None,
     about: str = "record",
     people: object = 1,
     outside: object = None,
 ) -> Posterior:
-    """How far a belief of probability `prior` about one person can move under `specification`.
+    """How far a belief of probability `prior` about one person can move under `guarantee`.
 
-    specification: a Specification, for one release under it; or a Loss, for all that it counts, at one step of `unit`
+    guarantee: a Specification, for one release under it; or a Loss, for all that it counts, at one step of `unit`
     ("replace", "add-remove" or a unit of people). The belief is held by someone who knows everyone else's records.
     about: "record", any statement about the person's record (under add/remove it costs two steps, one record out and
     another in, and covers whether there is one), or "presence", whether a person whose record is known is in the data
@@ -60,13 +60,13 @@ def posterior_bounds(
     the statement is about, all of them unknown. outside: the probability, 0 < outside < 1, with which the bounds may
     fail; needed where the guarantee is not pure, because then no bounds hold always.
     """
-    belief, risk, low, high = enclosed(prior, guarantee_of(specification, unit), about, people, outside)
+    belief, risk, low, high = enclosed(prior, guarantee_of(guarantee, unit), about, people, outside)
     return Posterior(prior=belief, low=float_below(low), high=float_above(high), outside=risk)
 
 
 def sentence(
     prior: object,
-    specification: Specification | Loss,
+    guarantee: Specification | Loss,
     *,
     unit: object = None,
     about: str = "record",
@@ -74,20 +74,20 @@ def sentence(
     outside: object = None,
 ) -> str:
     """`posterior_bounds` in words, with the conditions under which it holds."""
-    guarantee, count = guarantee_of(specification, unit), positive_integer(people, "people")
-    belief, risk, low, high = enclosed(prior, guarantee, about, count, outside)
+    read, count = guarantee_of(guarantee, unit), positive_integer(people, "people")
+    belief, risk, low, high = enclosed(prior, read, about, count, outside)
     always = f"except with probability at most {amount(risk)} over its noise" if risk else "whatever the release says"
     return (
-        f"Someone who already knows {known(guarantee, about, count)}, and who believed "
-        f"{_held(guarantee, about, count, belief)}, believes it after the release with a probability between "
-        f"{percent(low, up=False)} and {percent(high, up=True)}, {always}. This is {guarantee.counted}; further "
+        f"Someone who already knows {known(read, about, count)}, and who believed "
+        f"{_held(read, about, count, belief)}, believes it after the release with a probability between "
+        f"{percent(low, up=False)} and {percent(high, up=True)}, {always}. This is {read.counted}; further "
         f"releases about the same people move the belief further. Whoever does not know the others may learn more "
         f"about {'a person' if count == 1 else 'them'}, from what is true of people in general."
     )
 
 
 def describe(
-    specification: Specification | Loss,
+    guarantee: Specification | Loss,
     *,
     prior: object = "1/10",
     unit: object = None,
@@ -99,13 +99,13 @@ def describe(
 
     Where the guarantee is not pure, give `outside`: without it no bounds hold always, and the last paragraph says so.
     """
-    guarantee = guarantee_of(specification, unit)
-    if isinstance(specification, Loss):
-        what = f"How much may leak (loss). {guarantee.stated}, for one step: {guarantee.unit.words()}"
+    read = guarantee_of(guarantee, unit)
+    if isinstance(guarantee, Loss):
+        what = f"How much may leak (loss). {read.stated}, for one step: {read.unit.words()}"
     else:
-        what = specification.describe()
+        what = guarantee.describe()
     try:
-        meaning = sentence(prior, specification, unit=unit, about=about, people=people, outside=outside)
+        meaning = sentence(prior, guarantee, unit=unit, about=about, people=people, outside=outside)
     except PrivacyError as refused:
         meaning = f"No bound on a belief about one person is stated here: {refused.what}."
     return f"{what}\n\nWhat it means for one person. {meaning}"

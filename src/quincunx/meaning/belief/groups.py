@@ -13,10 +13,10 @@ from typing import Final
 
 from quincunx.errors import ParameterError, PrivacyError
 from quincunx.loss import Loss
+from quincunx.meaning.belief.odds import ratios
+from quincunx.meaning.belief.posterior import enclosed
+from quincunx.meaning.given import guarantee_of
 from quincunx.meaning.guarantee import Guarantee
-from quincunx.meaning.odds import ratios
-from quincunx.meaning.posterior import enclosed
-from quincunx.meaning.subject import guarantee_of
 from quincunx.meaning.testing import attack_on
 from quincunx.numbers import float_above, float_below, positive_integer, probability
 from quincunx.spec import Specification

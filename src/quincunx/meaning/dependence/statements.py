@@ -1,7 +1,7 @@
 """How far one output moves a belief about one record, enumerated: what ε promises under dependence and what not.
 
 The conditional statement (everyone else's records known) always holds; the marginal one (nothing known) holds under
-independence; with chambers it always holds. Proofs: dependence.md and chambers.md.
+independence; with chambers it always holds. Proofs: statements.md and chambers.md.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 from quincunx.errors import MatrixError, ParameterError, PrivacyError
 from quincunx.finite import Mechanism
-from quincunx.meaning.chambers import chamber, intensity
-from quincunx.meaning.joint import MOST, Joint, Label, Records
-from quincunx.meaning.judgement import Judgement, Moved
+from quincunx.meaning.dependence.chambers import chamber, intensity
+from quincunx.meaning.dependence.joint import MOST, Joint, Label, Records
+from quincunx.meaning.dependence.judgement import Judgement, Moved
 from quincunx.numbers import Exact, Log
 from quincunx.spec import at_most
 

@@ -11,8 +11,8 @@ from typing import Final
 from quincunx.errors import PrivacyError
 from quincunx.loss import Curve, Loss, as_ball
 from quincunx.meaning.curves import Delta
+from quincunx.meaning.golden_section import smallest
 from quincunx.meaning.guarantee import PRECISION, Growth, Unit, undecided
-from quincunx.meaning.search import smallest
 from quincunx.numbers import Ball, Exact, above, amount, ball, float_above, precision
 from quincunx.spec import exponential
 
