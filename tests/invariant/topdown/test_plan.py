@@ -226,6 +226,16 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         small(shares={"root": {"a": 1}})
 
 
+@pytest.mark.parametrize("estimate", ["subtree", "level"])
+def test_noise_that_would_make_more_rows_than_can_be_written_is_refused(estimate: str) -> None:
+    """Such a release was paid for, and then ended without memory for its microdata."""
+    with pytest.raises(ParameterError, match=r"rho: so much noise.*Raise rho"):
+        small(rho="1e-24", estimate=estimate)
+    with keyed(key_of("little")):
+        assert small(rho="1e-24", estimate=estimate, invariants=[("root", "total")]).run().tables[0].sum() == 16
+    assert small(rho="1e-9", estimate=estimate).rho > 0
+
+
 def test_schemas_that_do_not_fit_are_refused() -> None:
     good = {"a": ["x", "y"], "b": ["p", "q", "r"]}
     for changes, message in (

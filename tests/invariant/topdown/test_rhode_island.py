@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quincunx.invariant.topdown.estimate import downward, upward
+from quincunx.invariant.topdown.estimate import Coordinates, downward, upward
 from quincunx.invariant.topdown.measure import evidence, levels_of
 from quincunx.invariant.topdown.published import half_width
 from quincunx.noise.testing import key_of, keyed
@@ -74,7 +74,7 @@ def test_intervals_cover_what_they_say() -> None:
         ]
         for level, estimate in enumerate(downward(upward(own, plan.geography), plan.geography)):
             if level:
-                best = plan.estimate_of(estimate, total)
+                best = Coordinates(basis=plan.basis, estimate=estimate).of(total)
                 gap = np.abs(best.value[:, 0] - truth[level])
                 covered[LEVELS[level]].append(float((gap <= reach * np.sqrt(best.variance[:, 0])).mean()))
                 errors[LEVELS[level]].append(float(gap.mean()))

@@ -173,10 +173,10 @@ def test_no_run_ends_after_its_measurements_are_paid_for(
     plan = planned(TWO, leaves, values, invariants=[("block", "total")], bounds=[bound])
     solve_program = Solver.solve
 
-    def failing(self: Solver, cost: Any, upper: Any, rows: Any, *, whole: Any = None) -> Any:
+    def failing(self: Solver, cost: Any, upper: Any, rows: Any, *, whole: Any = None, **more: Any) -> Any:
         # A program without a cost asks whether there is any table: the one question that must have an answer.
         if not cost.any() or (trouble == "unsolved" and whole is None):
-            return solve_program(self, cost, upper, rows, whole=whole)
+            return solve_program(self, cost, upper, rows, whole=whole, **more)
         raise UnsolvedError
 
     if trouble == "large":

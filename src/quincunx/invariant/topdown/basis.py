@@ -3,8 +3,8 @@
 Along an attribute of n values the basis is 1/√n, then differences between the groups of a recode whose groups have
 equal sizes, then differences inside them. A query sums an axis, keeps it or groups it, so Q'Q is diagonal in the
 product of these bases; what it is there is `weights`. Least squares becomes arithmetic on single numbers
-(`estimate.md`). A recode with unequal groups is not diagonal: it has no weights, no estimate
-uses it, and the fit takes it as a term of its own.
+(`estimate.md`). A recode with unequal groups is not diagonal: it has no weights, the
+estimates couple the coordinates that it mixes (`blocks.py`), and the fit takes it as a term of its own.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Basis:
             ]
             grouped.append(equal[0] if equal else None)
             coarse = [schema.matrix(axis, equal[0]).T] if equal else []
-            axes.append(_orthonormal(np.hstack([np.ones((len(values), 1)), *coarse, np.eye(len(values))])))
+            axes.append(orthonormal(np.hstack([np.ones((len(values), 1)), *coarse, np.eye(len(values))])))
         joined: list[Floats] = []
         for matrix in axes:
             if joined and len(joined[-1]) * len(matrix) <= _JOINED:
@@ -128,7 +128,7 @@ def _product(rows: NDArray[Any], matrix: Floats) -> Floats:
     return found
 
 
-def _orthonormal(columns: Floats) -> Floats:
+def orthonormal(columns: Floats) -> Floats:
     """Gram and Schmidt in the order of the columns; those that add nothing are left out."""
     found: list[Floats] = []
     for column in columns.T:

@@ -6,6 +6,7 @@ One step of the unit moves a marginal query by a squared ℓ2 distance of at mos
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,8 @@ from quincunx.numbers import near, non_negative
 # A person replaced: one cell less, one more. Two households replaced (a person leaves one and joins another): four.
 PEOPLE: Final = 2
 HOUSEHOLDS: Final = 8
+# Rows that noise may add to the microdata: what fits in the memory of a small machine.
+_MOST_ROWS: Final = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,23 @@ def lines(
         sigma2 = Fraction(distance, 2) / spent if spent else None
         made.append(Line(level=level, query=query, share=share, rho=spent, sigma2=sigma2))
     return tuple(made)
+
+
+def check_rows(found: Sequence[Line], geography: Geography, *, first: bool) -> None:
+    """Refuse noise that could make more rows of microdata than can be written, where their number is not published.
+
+    Tables that are not negative gain at most about |noise| in each cell of any one query, so the query that says most
+    decides. first: only the first level's are used for its tables.
+    """
+    sizes = [
+        geography.nodes(line.level) * line.query.cells * math.sqrt(line.sigma2)
+        for line in found
+        if line.sigma2 is not None and not (first and line.level)
+    ]
+    if sizes and min(sizes) > _MOST_ROWS:
+        what = f"so much noise could make more than {_MOST_ROWS:,} rows of microdata"
+        hint = f"Raise rho, or make the total of {geography.names[0]} an invariant."
+        raise ParameterError(what, where="rho", got=f"about {min(sizes):.2g}", hint=hint)
 
 
 def determined(schema: Schema, level: int, query: Query, invariants: Sequence[Invariant]) -> bool:

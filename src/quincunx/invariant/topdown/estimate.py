@@ -7,12 +7,14 @@ variance; λ = ∞ where invariants fix a coordinate, λ = 0 where nothing was m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
+from quincunx.invariant.topdown.basis import Basis
 from quincunx.invariant.topdown.geography import Geography
-from quincunx.invariant.topdown.schema import Floats
+from quincunx.invariant.topdown.schema import Floats, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,31 @@ class Estimate:
 
     value: Floats
     variance: Floats
+
+
+class Known(Protocol):
+    """What all measurements together say of the places of one level."""
+
+    def of(self, query: Query) -> Estimate:
+        """Values and variances of a query: arrays (places, cells of the query)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coordinates:
+    """Independent coordinates, where every query is diagonal."""
+
+    basis: Basis
+    estimate: Estimate = field(repr=False)
+
+    def of(self, query: Query) -> Estimate:
+        """Values and variances of a query; unknown coordinates make it unknown."""
+        known = np.isfinite(self.estimate.variance)
+        value = self.basis.answers(query, np.where(known, self.estimate.value, 0.0))
+        variance = self.basis.variances(query, np.where(known, self.estimate.variance, 0.0))
+        lost = self.basis.variances(query, np.where(known, 0.0, 1.0)) > 1e-9
+        # A count that is known exactly is a whole number.
+        value = np.where(variance == 0, np.rint(value), value)
+        return Estimate(value=np.where(lost, 0.0, value), variance=np.where(lost, np.inf, variance))
 
 
 def combined(one: Estimate, other: Estimate) -> Estimate:

@@ -223,22 +223,20 @@ class Pair:
         inside, heads = queries_of(self.edits, self.people.schema)
         whole = homes.schema.query(DETAILED)
         people_best, homes_best = self.people.best(people), homes.best(households)
-        first = homes.estimate_of(homes_best[0], whole)
+        first = homes_best[0].of(whole)
         number = float(first.value[:, sizes.open].sum())
         spread = float(np.sqrt(first.variance[:, sizes.open].sum()))
-        left = float(
-            self.people.estimate_of(people_best[0], inside).value[:, 0].sum() - (first.value @ sizes.sizes).sum()
-        )
+        left = float(people_best[0].of(inside).value[:, 0].sum() - (first.value @ sizes.sizes).sum())
         more = min(max(left / number, 0.0), _MORE) if number > 2 * spread else _LITTLE
         found = []
         for own, other in zip(people_best, homes_best, strict=True):
-            known = self.people.estimate_of(own, inside)
-            open_ = np.maximum(homes.estimate_of(other, whole).value[:, sizes.open].sum(axis=1), 0.0)
+            known = own.of(inside)
+            open_ = np.maximum(other.of(whole).value[:, sizes.open].sum(axis=1), 0.0)
             variance = known.variance[:, 0] + open_ * (1 + more) ** 2
             weights = sizes.sizes + more * sizes.open
             here = [Pull(weights=weights, value=known.value[:, 0], variance=variance)]
             if heads is not None:
-                known = self.people.estimate_of(own, heads)
+                known = own.of(heads)
                 occupied = sizes.occupied.astype(np.float64)
                 here.append(Pull(weights=occupied, value=known.value[:, 0], variance=known.variance[:, 0]))
             found.append(here)

@@ -33,7 +33,7 @@ def errors(release: Release) -> tuple[Error, ...]:
         for query in queries(planned, level):
             exact = planned.schema.answers(query, truth)
             made = planned.schema.answers(query, release.tables[level])
-            best = planned.estimate_of(release.estimates[level], query)
+            best = release.estimates[level].of(query)
             known = bool(np.isfinite(best.variance).all())
             off = np.abs(best.value - exact)
             found.append(

@@ -106,10 +106,12 @@ class Solver:
         rows: tuple[Integers, Integers, Floats, Floats, Floats],
         *,
         whole: NDArray[np.bool_] | None = None,
+        presolve: bool = False,
     ) -> Floats | None:
         """Minimise cost·v over 0 ≤ v ≤ upper and the rows (starts, columns, values, low, high); None if infeasible.
         whole: variables that must be whole; such a search looks at a limited number of branches, and `proved` says
-        whether that was enough to know that nothing is nearer."""
+        whether that was enough to know that nothing is nearer. presolve: reduce the program first, which pays
+        where it is large."""
         module, starts, columns, values, low, high = self._module, *rows
         lp = module.HighsLp()
         lp.num_col_, lp.num_row_ = len(cost), len(low)
@@ -122,8 +124,8 @@ class Solver:
             lp.integrality_ = [kinds[each] for each in whole.tolist()]
         status = None
         # A second way for a program that the first gives up.
-        for presolve, method in (("off" if whole is None else "on", "choose"), ("on", "ipm")):
-            self._highs.setOptionValue("presolve", presolve)
+        for reduced, method in ((presolve or whole is not None, "choose"), (True, "ipm")):
+            self._highs.setOptionValue("presolve", "on" if reduced else "off")
             self._highs.setOptionValue("solver", method)
             self._highs.clearSolver()
             self._highs.passModel(lp)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quincunx.errors import DataError
 from quincunx.invariant.topdown.geography import Geography
@@ -126,7 +127,9 @@ def together(
         above = owner - first
         for limit in limits[level]:
             low, high = np.ceil(limit.low[first:last] - 1e-9), np.floor(limit.high[first:last] + 1e-9)
-            said = (low > 0) | np.isfinite(high)
+            said = ((low > 0) | np.isfinite(high)) & ~_follows(
+                geography, limits, limit, first, last, level < atoms.last
+            )
             cell = _cells_of(schema, atoms, limit)
             row = (above[:, None] * limit.query.cells + cell[None, :]).reshape(-1)
             said = np.append(said.reshape(-1), False)
@@ -138,6 +141,8 @@ def together(
                 return None
         if targets is not None and depth < len(spans) - 1:
             goal = np.maximum(targets[depth], 0.0).reshape(-1)
+            # Whole goals leave a linear program with whole solutions.
+            goal = goal if size <= MOST else np.rint(goal)
             program.add((above[:, None] * width + np.arange(width)).reshape(-1), goal, goal, price=1.0)
         owner = geography.parents[level][owner] if level else owner
     found = program.solved(solver, size <= MOST)
@@ -148,6 +153,23 @@ def together(
         starts = geography.starts[top + depth + 1][spans[depth][0] : spans[depth][1]] - spans[depth + 1][0]
         sums.append(np.add.reduceat(sums[-1], starts, axis=0))
     return Subtree(top=top, first=tuple(f for f, _ in spans), sums=tuple(sums[::-1]), nearest=solver.proved)
+
+
+def _follows(
+    geography: Geography, limits: Sequence[Sequence[Limit]], limit: Limit, first: int, last: int, inside: bool
+) -> NDArray[np.bool_] | bool:
+    """Where a limit says no more than the sum of the children's limits on the same query, which the program has."""
+    below = (
+        [each for each in limits[limit.level + 1] if each.query.name == limit.query.name and each.firm]
+        if inside
+        else []
+    )
+    if not below:
+        return False
+    starts = geography.starts[limit.level + 1]
+    low = np.max([np.add.reduceat(each.low, starts, axis=0)[first:last] for each in below], axis=0)
+    high = np.min([np.add.reduceat(each.high, starts, axis=0)[first:last] for each in below], axis=0)
+    return np.asarray((limit.low[first:last] <= low) & (limit.high[first:last] >= high))
 
 
 def _cells_of(schema: Schema, atoms: Atoms, limit: Limit) -> Integers:
@@ -202,7 +224,7 @@ class _Program:
         arrays, number = self._rows.arrays(), (3 if self._far else 1) * self._size
         found = None
         if not search or not self._far:
-            found = solver.solve(cost, upper, arrays)
+            found = solver.solve(cost, upper, arrays, presolve=True)
             if found is None:
                 return None
             whole = self._whole(found)

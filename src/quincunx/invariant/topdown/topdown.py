@@ -19,9 +19,10 @@ from quincunx.errors import ParameterError
 from quincunx.invariant.topdown import bounds as bound_files
 from quincunx.invariant.topdown import budget
 from quincunx.invariant.topdown.basis import Basis
+from quincunx.invariant.topdown.blocks import least_squares
 from quincunx.invariant.topdown.budget import Invariant, Line
 from quincunx.invariant.topdown.declared import check_word, columns_of, key_of
-from quincunx.invariant.topdown.estimate import Estimate, downward, upward
+from quincunx.invariant.topdown.estimate import Coordinates, Estimate, Known, downward, upward
 from quincunx.invariant.topdown.fit import Pull
 from quincunx.invariant.topdown.geography import Geography, read_geography
 from quincunx.invariant.topdown.keep import Measured, keep
@@ -31,7 +32,7 @@ from quincunx.invariant.topdown.outputs import named
 from quincunx.invariant.topdown.people import check_columns
 from quincunx.invariant.topdown.plan import read_plan
 from quincunx.invariant.topdown.rounding import Ways
-from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Query, Schema
+from quincunx.invariant.topdown.schema import TOTAL, Floats, Integers, Schema
 from quincunx.invariant.topdown.solve import Solved, solve
 from quincunx.invariant.topdown.together import MOST, Atoms, check_possible
 from quincunx.ledger import Ledger
@@ -48,14 +49,14 @@ Progress = Callable[[str, int, int], None]
 class Release:
     """A release: whole tables of every level, and the least-squares estimates with their variances.
 
-    solved: tables and how they were found. measured: what they were made from. estimates: for each level, values and
-    variances of its coordinates.
+    solved: tables and how they were found. measured: what they were made from. estimates: for each level, what is
+    known of its places.
     """
 
     topdown: TopDown = field(repr=False)
     measured: Measured
     solved: Solved = field(repr=False)
-    estimates: tuple[Estimate, ...] = field(repr=False)
+    estimates: tuple[Known, ...] = field(repr=False)
 
     @property
     def tables(self) -> tuple[Integers, ...]:
@@ -64,8 +65,7 @@ class Release:
 
     def estimate(self, level: str, query: str) -> Estimate:
         """Least-squares estimates of a query at a level, with variances: arrays (places, cells of the query)."""
-        found = self.estimates[self.topdown.geography.level(level)]
-        return self.topdown.estimate_of(found, self.topdown.schema.query(query))
+        return self.estimates[self.topdown.geography.level(level)].of(self.topdown.schema.query(query))
 
 
 class TopDown:
@@ -77,8 +77,8 @@ class TopDown:
     the release spends; intensity: what the dataset may spend in all (rho, where left out). unit: Replace. key is the
     unit's; counts: a column of counts instead. invariants: (level, query) pairs. bounds: see `bounds.Bound`. facts:
     further published facts, name → text, that belong to the scope; columns: further columns of the domain, for several
-    releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or
-    "level". spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
+    releases of one dataset. freed: "given" or "dropped". estimate: "subtree" or "level".
+    spine: "given" or "optimised". passes: "one", or "total first" for level estimates. records: "people", or
     "households" (with their key, household) under a unit of one person. confidence: of the intervals. outputs: names
     of files, by what they hold. universe: where a release has several tables, the name of this one, with which the
     names of its facts begin. Every argument is checked before anything is spent.
@@ -199,6 +199,8 @@ class TopDown:
             standard=ZCDP(),
             intensity=spend if intensity is None else intensity,
         )
+        if not budget.determined(self.schema, 0, self.schema.query(TOTAL), self.invariants):
+            budget.check_rows(self.budget, self.geography, first=estimate == "level")
         self._check_crossing()
         if not self.invariants:
             self.check_limits(())
@@ -251,8 +253,7 @@ class TopDown:
 
     def run(self, *, progress: Progress | None = None, cores: int | None = None) -> Release:
         """Measure, estimate, and make whole tables. An interrupted run goes on where the ledger stands, for nothing."""
-        measured = self.measure()
-        return self.computed(measured, progress=progress, cores=cores)
+        return self.computed(self.measure(), progress=progress, cores=cores)
 
     def computed(
         self,
@@ -292,12 +293,18 @@ class TopDown:
             progress=progress,
             cores=cores,
         )
-        return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(downward(best, geography)))
+        return Release(topdown=self, measured=measured, solved=solved, estimates=tuple(self._known(measured, best)))
 
-    def best(self, measured: Measured) -> list[Estimate]:
-        """The least-squares estimates of every level from all measurements, in coordinates."""
+    def best(self, measured: Measured) -> Sequence[Known]:
+        """The least-squares estimates of every level from all measurements."""
         own = [self._evidence(level, measured) for level in range(self.geography.depth)]
-        return downward(upward(own, self.geography), self.geography)
+        return self._known(measured, upward(own, self.geography))
+
+    def _known(self, measured: Measured, subtrees: Sequence[Estimate]) -> Sequence[Known]:
+        used = [line.query for line, _ in measured.answers] + [fact.query for fact, _ in measured.facts]
+        if any(self.basis.weights(query) is None for query in used):
+            return least_squares(self.basis, self.geography, measured.answers, measured.facts)
+        return [Coordinates(basis=self.basis, estimate=each) for each in downward(subtrees, self.geography)]
 
     def _evidence(self, level: int, measured: Measured, without: str | None = None) -> Estimate:
         answers = [each for each in measured.answers if each[0].level == level and each[0].query.name != without]
@@ -314,16 +321,6 @@ class TopDown:
         return [
             self._evidence(each, measured, TOTAL) if each in totals else own[each] for each in range(len(own))
         ], totals
-
-    def estimate_of(self, estimate: Estimate, query: Query) -> Estimate:
-        """Values and variances of a query from those of the coordinates; unknown coordinates make it unknown."""
-        known = np.isfinite(estimate.variance)
-        value = self.basis.answers(query, np.where(known, estimate.value, 0.0))
-        variance = self.basis.variances(query, np.where(known, estimate.variance, 0.0))
-        lost = self.basis.variances(query, np.where(known, 0.0, 1.0)) > 1e-9
-        # A count that is known exactly is a whole number.
-        value = np.where(variance == 0, np.rint(value), value)
-        return Estimate(value=np.where(lost, 0.0, value), variance=np.where(lost, np.inf, variance))
 
     def _identity(self) -> dict[str, object]:
         """Everything that fixes the law of the measurements. Nothing of it comes from people's rows."""

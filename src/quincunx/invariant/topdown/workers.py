@@ -24,10 +24,17 @@ from quincunx.invariant.topdown.rounding import Solver
 
 # Numbers of all leaves from which a process pays for its start.
 _LARGE: Final = 1 << 20
-_START: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
-    "from quincunx.invariant.topdown.workers import serve; serve()"
-)
+# The doors of the rooms are left closed: what they export takes longer to import than a batch to solve.
+_START: Final = """
+import json, sys, types
+sys.path[:], doors = json.loads(sys.stdin.buffer.readline())
+for name, path in doors.items():
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = path
+from quincunx.invariant.topdown.workers import serve
+serve()
+"""
+_DOORS: Final = ("quincunx.invariant", "quincunx.invariant.topdown")
 
 
 def cores() -> int:
@@ -89,7 +96,9 @@ class _Child:
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, **alone},
             )
-            self._say(json.dumps([path for path in sys.path if path]).encode() + b"\n" + pickle.dumps(basis))
+            doors = {name: list(sys.modules[name].__path__) for name in _DOORS}
+            where = json.dumps([[path for path in sys.path if path], doors])
+            self._say(where.encode() + b"\n" + pickle.dumps(basis))
         except OSError:
             self.close()
 

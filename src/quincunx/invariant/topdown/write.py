@@ -71,8 +71,6 @@ def budget_rows(planned: TopDown) -> Iterator[dict[str, str]]:
     for line in planned.budget:
         if line.sigma2 is None:
             note = "free: the invariants determine it" if line.share else "no share"
-        elif planned.basis.weights(line.query) is None:
-            note = "measured; used for the tables, not for estimates, since its groups have different sizes"
         else:
             note = "measured"
         yield {
@@ -247,7 +245,7 @@ def _estimates(path: Path, release: Release, half: float) -> None:
     planned, parts = release.topdown, []
     for level, estimate in enumerate(release.estimates):
         for query in queries(planned, level):
-            found = planned.estimate_of(estimate, query)
+            found = estimate.of(query)
             reach = half * np.sqrt(np.where(np.isfinite(found.variance), found.variance, 0.0))
             ends = {"low": found.value - reach, "high": found.value + reach}
             parts.append((level, query, {"estimate": found.value, "variance": found.variance, **ends}))
