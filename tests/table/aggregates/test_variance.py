@@ -175,6 +175,19 @@ def test_intervals_cover(data: str, noise: str, sample: bool, full: bool) -> Non
 
 
 @pytest.mark.usefixtures("stream")
+@pytest.mark.parametrize("sizes", [(400, 700, 1), (400, 7, 20), (20_000, 7, 1)], ids=["sum", "count", "squares"])
+@pytest.mark.parametrize("make", [laplace, gaussian])
+def test_intervals_cover_whichever_noise_is_the_largest(make: Any, sizes: tuple[int, ...]) -> None:
+    """Far from the middle each of the three noises can be what matters. 600 draws, false-alarm rate 1e-9."""
+    noises = tuple(make(size) for size in sizes)
+    data = DATA["narrow and far from the middle"]
+    found = Variance(argument=X, root=False, sample=True).estimate(drawn(data, noises, 600), parts_of(noises), RISK)
+    wanted = truth(data, sample=True, root=False)
+    assert np.mean((found.low <= wanted) & (wanted <= found.high)) >= count_bound(0.95, 600)
+    assert np.mean(found.high < 2500) > 0.9
+
+
+@pytest.mark.usefixtures("stream")
 @pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
 def test_intervals_are_not_much_wider_than_the_error(noise: str) -> None:
     """Half-widths are up to three times the root of the mean squared error; 1.96 would be the least for one number."""
@@ -278,6 +291,16 @@ def test_a_deviation_is_free_once_the_variance_was_asked() -> None:
         with pytest.raises(ParameterError, match="counts and sums") as refused:
             asked.sql("SELECT VARIANCE(age) AS v FROM visits", within={"v": 3})
         assert "The error of a variance depends" in refused.value.hint
+
+
+def test_variances_of_two_columns_are_two_questions() -> None:
+    """With equal bounds their squares differ by the factors alone."""
+    declared = schema(AddRemove(key="person"), Limits(rows=2))
+    squares = [
+        planned(f"SELECT VARIANCE({text}) AS v FROM t", declared).measures[0]
+        for text in ("x", "3 - x", "CLAMP(free, 0, 3)")
+    ]
+    assert len({str(each.canonical()) for each in squares}) == 3
 
 
 def test_an_invariant_is_no_variance() -> None:
