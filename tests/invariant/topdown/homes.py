@@ -10,6 +10,7 @@ from typing import Any
 from quincunx.invariant.topdown import Edits, Pair
 from quincunx.invariant.topdown.geography import Geography
 from quincunx.spec.unit import Replace
+from tests.invariant.topdown.plans import lay
 
 SIZES = ["vacant", "1", "2", "3", "4", "5", "6", "7+"]
 RELATIONS = ["householder", "member", "nursing"]
@@ -122,9 +123,7 @@ householders = "relation = 'householder'"
 def write_plan(folder: Path, *, ledger: str = ":memory:", plan: str = PLAN) -> Path:
     """The plan with its files."""
     places = geography()
-    folder.mkdir(parents=True, exist_ok=True)
-    write_homes(folder, places, "plan")
     lines = ["state,county,block", *(f"s,{code[:2]},{code}" for code in places.codes[-1])]
-    (folder / "geography.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "plan.toml").write_text(plan.format(ledger=ledger), encoding="utf-8")
-    return folder / "plan.toml"
+    path = lay(folder, {"geography.csv": lines, "plan.toml": [plan.format(ledger=ledger)]})
+    write_homes(folder, places, "plan")
+    return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 GEOGRAPHY = """block,region
@@ -55,12 +56,17 @@ def write_plan(
     folder: Path, *, ledger: str = ":memory:", rows: list[str] | None = None, more: str = "", plan: str = PLAN
 ) -> Path:
     """The plan's path; the people are a CSV file."""
+    places = ["country,region,block", *(f"c,{region},{block}" for block, region in _pairs())]
+    rows = ["person,block,age,work", *(people() if rows is None else rows)]
+    text = plan.format(ledger=ledger, source="people.csv", more=more)
+    return lay(folder, {"geography.csv": places, "people.csv": rows, "plan.toml": [text]})
+
+
+def lay(folder: Path, files: Mapping[str, list[str]]) -> Path:
+    """Files of these lines in a folder, surrogates as the bytes they stand for; the path of the plan among them."""
     folder.mkdir(parents=True, exist_ok=True)
-    lines = ["country,region,block", *(f"c,{region},{block}" for block, region in _pairs())]
-    (folder / "geography.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    text = "\n".join(["person,block,age,work", *(people() if rows is None else rows)]) + "\n"
-    (folder / "people.csv").write_bytes(text.encode("utf-8", errors="surrogateescape"))
-    (folder / "plan.toml").write_text(plan.format(ledger=ledger, source="people.csv", more=more), encoding="utf-8")
+    for name, lines in files.items():
+        (folder / name).write_bytes(("\n".join(lines) + "\n").encode("utf-8", errors="surrogateescape"))
     return folder / "plan.toml"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
@@ -114,16 +116,27 @@ def test_extrapolation_solves_a_linear_iteration_for_each_family_by_itself() -> 
     assert np.abs(plain - np.vstack(goals)).max() > 1e-2
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_bounds_that_bind_are_met_at_the_optimum(seed: int) -> None:
-    """Against a general solver: three siblings, bounds on a margin that the free optimum breaks."""
+def siblings(seed: int, count: int) -> tuple[np.random.Generator, np.ndarray, np.ndarray, np.ndarray]:
+    """Targets and precisions of some siblings, and the table of their parent."""
     rng = np.random.default_rng(seed)
-    value, precision = BASIS.coordinates(rng.normal(6, 4, (3, 6))), rng.uniform(0.1, 3, (1, 6)).repeat(3, axis=0)
-    totals = rng.poisson(18, (1, 6)).astype(float)
-    query = SCHEMA.query("a")
-    margin = SCHEMA.answers(query, totals)[0]
-    low = np.outer([0.5, 0.2, 0.1], margin)
-    slab = Slab(groups=SCHEMA.groups(query), low=low, high=np.full((3, 2), np.inf), diagonal=BASIS.weights(query))
+    value = BASIS.coordinates(rng.normal(6, 4, (count, 6)))
+    precision = rng.uniform(0.1, 3, (1, 6)).repeat(count, axis=0)
+    return rng, value, precision, rng.poisson(18, (1, 6)).astype(float)
+
+
+def check_least(
+    value: np.ndarray,
+    precision: np.ndarray,
+    totals: np.ndarray,
+    term: Slab | Pull | Margin,
+    more: Sequence[Slab | Pull | Margin] = (),
+    *,
+    extra: Callable[[np.ndarray], float] = lambda _: 0.0,
+    rules: Sequence[LinearConstraint] = (),
+    tolerance: float = 1e-8,
+) -> np.ndarray:
+    """The fit adds up and costs no more than what a general solver finds. extra: what the terms add to the cost."""
+    count = len(value)
     found = fit(
         BASIS,
         value=value,
@@ -131,84 +144,68 @@ def test_bounds_that_bind_are_met_at_the_optimum(seed: int) -> None:
         totals=totals,
         starts=np.array([0]),
         mask=np.ones(6, dtype=np.bool_),
-        slabs=[slab],
-        tolerance=1e-9,
-    )
+        slabs=[term, *more],
+        tolerance=tolerance,
+    ).tables
 
     def cost(x: np.ndarray) -> float:
-        return float((precision * (BASIS.coordinates(x.reshape(3, 6)) - value) ** 2).sum() / 2)
+        return objective(x.reshape(count, 6), value, precision) + extra(x.reshape(count, 6))
 
-    sums = np.hstack([np.eye(6)] * 3)
+    best = minimize(
+        cost,
+        np.repeat(totals / count, count, axis=0).reshape(-1),
+        bounds=[(0, None)] * (6 * count),
+        constraints=[LinearConstraint(np.hstack([np.eye(6)] * count), totals[0], totals[0]), *rules],
+        method="SLSQP",
+        options={"ftol": 1e-12},
+    )
+    assert cost(found) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
+    assert np.allclose(found.sum(axis=0), totals[0], atol=1e-9)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_that_bind_are_met_at_the_optimum(seed: int) -> None:
+    """Three siblings, bounds on a margin that the free optimum breaks."""
+    _, value, precision, totals = siblings(seed, 3)
+    query = SCHEMA.query("a")
+    low = np.outer([0.5, 0.2, 0.1], SCHEMA.answers(query, totals)[0])
+    slab = Slab(groups=SCHEMA.groups(query), low=low, high=np.full((3, 2), np.inf), diagonal=BASIS.weights(query))
     margins = np.kron(np.eye(3), SCHEMA.matrix(0, "a").repeat(3, axis=1))
-    rules = [
-        LinearConstraint(sums, totals[0], totals[0]),
-        LinearConstraint(margins, low.reshape(-1), np.inf),
-    ]
-    start = np.repeat(totals / 3, 3, axis=0).reshape(-1)
-    best = minimize(cost, start, bounds=[(0, None)] * 18, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
-    assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
-    assert (SCHEMA.answers(query, found.tables) >= low - 1e-6).all()
+    rules = [LinearConstraint(margins, low.reshape(-1), np.inf)]
+    found = check_least(value, precision, totals, slab, rules=rules, tolerance=1e-9)
+    assert (SCHEMA.answers(query, found) >= low - 1e-6).all()
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_weighted_sum_known_with_noise_is_one_more_term(seed: int) -> None:
-    """Against a general solver: two siblings; one sum is known well, one hardly, and a third not at all."""
-    rng = np.random.default_rng(seed)
-    value, precision = BASIS.coordinates(rng.normal(6, 4, (2, 6))), rng.uniform(0.1, 3, (1, 6)).repeat(2, axis=0)
-    totals = rng.poisson(18, (1, 6)).astype(float)
+    """Two siblings; one sum is known well, one hardly, and a third not at all."""
+    rng, value, precision, totals = siblings(seed, 2)
     weights = np.array([0.0, 1, 2, 3, 4, 7.5])
     known, spread = rng.normal(150, 30, 2), np.array([0.5, 400.0])
     nothing = Pull(weights=np.ones(6), value=np.zeros(2), variance=np.full(2, np.inf))
-    found = fit(
-        BASIS,
-        value=value,
-        precision=precision,
-        totals=totals,
-        starts=np.array([0]),
-        mask=np.ones(6, dtype=np.bool_),
-        slabs=[Pull(weights=weights, value=known, variance=spread), nothing],
-        tolerance=1e-8,
+    check_least(
+        value,
+        precision,
+        totals,
+        Pull(weights=weights, value=known, variance=spread),
+        [nothing],
+        extra=lambda tables: float(((tables @ weights - known) ** 2 / spread).sum() / 2),
     )
-
-    def cost(x: np.ndarray) -> float:
-        tables = x.reshape(2, 6)
-        own = (precision * (BASIS.coordinates(tables) - value) ** 2).sum()
-        return float((own + ((tables @ weights - known) ** 2 / spread).sum()) / 2)
-
-    rules = [LinearConstraint(np.hstack([np.eye(6)] * 2), totals[0], totals[0])]
-    start = np.repeat(totals / 2, 2, axis=0).reshape(-1)
-    best = minimize(cost, start, bounds=[(0, None)] * 12, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
-    assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
-    assert np.allclose(found.tables.sum(axis=0), totals[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_margin_of_unequal_groups_is_one_more_term(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    value, precision = BASIS.coordinates(rng.normal(6, 4, (2, 6))), rng.uniform(0.1, 3, (1, 6)).repeat(2, axis=0)
-    totals = rng.poisson(18, (1, 6)).astype(float)
+    rng, value, precision, totals = siblings(seed, 2)
     groups, seen, variance = np.array([0, 1, 1, 0, 1, 1]), rng.normal(40, 15, (2, 2)), 0.7
-    found = fit(
-        BASIS,
-        value=value,
-        precision=precision,
-        totals=totals,
-        starts=np.array([0]),
-        mask=np.ones(6, dtype=np.bool_),
-        slabs=[Margin(groups=groups, value=seen, variance=variance)],
-        tolerance=1e-8,
-    )
     matrix = np.array([groups == 0, groups == 1], dtype=float)
-
-    def cost(x: np.ndarray) -> float:
-        tables = x.reshape(2, 6)
-        own = (precision * (BASIS.coordinates(tables) - value) ** 2).sum()
-        return float((own + ((tables @ matrix.T - seen) ** 2).sum() / variance) / 2)
-
-    rules = [LinearConstraint(np.hstack([np.eye(6)] * 2), totals[0], totals[0])]
-    start = np.repeat(totals / 2, 2, axis=0).reshape(-1)
-    best = minimize(cost, start, bounds=[(0, None)] * 12, constraints=rules, method="SLSQP", options={"ftol": 1e-12})
-    assert cost(found.tables.reshape(-1)) <= best.fun + 1e-6 * max(1.0, abs(best.fun))
+    check_least(
+        value,
+        precision,
+        totals,
+        Margin(groups=groups, value=seen, variance=variance),
+        extra=lambda tables: float(((tables @ matrix.T - seen) ** 2).sum() / variance / 2),
+    )
 
 
 def test_a_measured_recode_of_unequal_groups_makes_tables_better() -> None:

@@ -293,3 +293,56 @@ def test_sizes() -> None:
     assert found.sizes.tolist() == [0, 1, 12, 20] * 2
     assert found.open.tolist() == [False, False, False, True] * 2
     assert found.occupied.tolist() == [False, True, True, True] * 2
+
+
+BAD_PEOPLE = {
+    "a structural zero": "q1,c0b0,nursing,young",
+    "a code that is not in the geography": "q1,c9b9,member,old",
+    "a value that is not declared": "q1,c0b0,guest,old",
+    "an empty key": ",c0b0,member,old",
+    "too few fields": "q1,c0b0",
+    "an unclosed quote": 'q1,"c0b0,member,old',
+    "bytes that are no text": "q1,c0b0,mem\udcff,old",
+    "a key that is no text": "q\udcff,c0b0,member,old",
+    "an empty line": "",
+}
+BAD_UNITS = {
+    "a code that is not in the geography": "u1,c9b9,2",
+    "a size that is not declared": "u1,c0b0,-3",
+    "an empty key": ",c0b0,2",
+    "too many fields": "u1,c0b0,2,2",
+    "bytes that are no text": "u1,c0b0,\udcff",
+    "an empty line": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("people", "units"),
+    [
+        (list(BAD_PEOPLE.values()), []),
+        ([], list(BAD_UNITS.values())),
+        *(pytest.param([row], [], id=name, marks=pytest.mark.ci) for name, row in BAD_PEOPLE.items()),
+        *(pytest.param([], [row], id=f"units: {name}", marks=pytest.mark.ci) for name, row in BAD_UNITS.items()),
+    ],
+)
+def test_bad_rows_of_either_table_change_no_message_no_file_and_no_key(
+    people: list[str], units: list[str], tmp_path: Path
+) -> None:
+    """A repeated row goes with each: a person or a home that is listed twice counts once."""
+    seen = []
+    for name, more in (("without", {}), ("with", {"people.csv": people, "units.csv": units})):
+        path = write_plan(tmp_path / name)
+        for file, rows in more.items():
+            if rows:
+                lines = (path.parent / file).read_text(encoding="utf-8").splitlines()
+                text = "\n".join([lines[0], rows[0], *lines[1:], *rows[1:], lines[7]]) + "\n"
+                (path.parent / file).write_bytes(text.encode("utf-8", errors="surrogateescape"))
+        out = tmp_path / name / "out"
+        with keyed(key_of("bad rows")):
+            result = CliRunner().invoke(app, ["topdown", str(path), "--out", str(out)])
+        assert result.exit_code == 0, result.output
+        files = {file.name: file.read_bytes() for file in sorted(out.iterdir()) if file.suffix != ".json"}
+        # The head binds the time of the records.
+        said = [line for line in result.output.splitlines() if not line.startswith("ledger head")]
+        seen.append((said, files, [half.public for half in Pair.open(path).halves]))
+    assert seen[0] == seen[1]

@@ -290,3 +290,22 @@ def test_limits_that_do_not_branch_can_always_be_divided() -> None:
 
 def _sums(limits: list[Limit], table: np.ndarray) -> list[tuple[Limit, np.ndarray]]:
     return [(limit, table if limit.name == "a" else table.sum(keepdims=True)) for limit in limits]
+
+
+def test_a_limit_above_that_says_more_than_those_below_is_kept() -> None:
+    """Blocks have at most 3 of x each, so the root has at most 6; that it has exactly 4 does not follow."""
+    schema = Schema(attributes={"a": ["x", "y"]})
+    query = schema.query("a")
+    free = np.array([[np.inf, np.inf]])
+    below = Limit(
+        level=1, query=query, low=np.zeros((2, 2)), high=np.array([[3.0, np.inf]] * 2), firm=True, name="blocks"
+    )
+    for root, expected in ((np.array([[4.0, np.inf]]), 4), (free, 0)):
+        low = np.where(np.isfinite(root), root, 0.0)
+        above = Limit(level=0, query=query, low=low, high=root, firm=True, name="root")
+        limits = carried(schema, TWO, [below, above])
+        atoms = Atoms.made(schema, limits)
+        found = together(Solver(), atoms, schema, TWO, limits, top=0, nodes=(0, 1))
+        assert found is not None
+        assert found.sums[0][0, atoms.of[0]] == expected
+        assert found.sums[1][:, atoms.of[0]].max() <= 3
