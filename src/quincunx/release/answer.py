@@ -10,10 +10,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from quincunx.data import out
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.numbers import exact_text
-from quincunx.release import frame, show
+from quincunx.release import show
 from quincunx.release.column import Column
 from quincunx.spec import Specification
 
@@ -94,22 +95,22 @@ class Answer:
     @property
     def frame(self) -> Any:
         """The table as the kind of frame that the first private table came as; a DuckDB relation for files."""
-        return frame.like(self.source, self.columns)
+        return out.like(self.source, self.columns)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame."""
-        return frame.to_pandas(self.columns)
+        return out.to_pandas(self.columns)
 
     def to_polars(self) -> Any:
         """A Polars DataFrame."""
-        return frame.to_polars(self.columns)
+        return out.to_polars(self.columns)
 
     def to_arrow(self) -> Any:
         """A pyarrow Table."""
-        return frame.to_arrow(self.columns)
+        return out.to_arrow(self.columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return frame.relation(self.columns).__arrow_c_stream__(requested_schema)
+        return out.relation(self.columns).__arrow_c_stream__(requested_schema)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer as JSON values: rows, amounts as exact texts, specification, notes."""

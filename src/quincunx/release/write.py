@@ -11,8 +11,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from quincunx.data import out
 from quincunx.errors import UnavailableError, cause
-from quincunx.release import frame, show
+from quincunx.release import show
 from quincunx.release.answer import Answer
 from quincunx.release.whole import write_text, write_whole
 
@@ -64,7 +65,7 @@ def _summary(answer: Answer) -> dict[str, Any]:
 
 
 def _parquet(path: Path, answer: Answer) -> None:
-    frame.relation(answer.columns, folder=path.parent).write_parquet(str(path))
+    out.relation(answer.columns, folder=path.parent).write_parquet(str(path))
 
 
 def _field(value: Any) -> str:

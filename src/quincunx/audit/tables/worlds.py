@@ -17,6 +17,7 @@ import duckdb
 import numpy as np
 
 from quincunx.audit.tables.world import Row
+from quincunx.data import quoted
 from quincunx.errors import DataError
 from quincunx.table import Column, ColumnSchema, DuckDB, Key, Program, Result, Schema, Table, TableSchema
 
@@ -100,9 +101,8 @@ def _fill(
 def _cast(names: Sequence[str], kinds: Sequence[str], rows: Sequence[Row]) -> tuple[str, dict[str, Any]]:
     """The statement, with its parameters, that gives texts their types; what a type cannot hold is NULL."""
     columns = list(zip(*rows, strict=True)) if rows else [() for _ in names]
-    quoted = [name.replace('"', '""') for name in names]
-    cells = zip(quoted, kinds, strict=True)
-    written = ", ".join(f'TRY_CAST(c{i} AS {kind}) AS "{name}"' for i, (name, kind) in enumerate(cells))
+    cells = zip(names, kinds, strict=True)
+    written = ", ".join(f"TRY_CAST(c{i} AS {kind}) AS {quoted(name)}" for i, (name, kind) in enumerate(cells))
     unnested = ", ".join(f"UNNEST(CAST($c{i} AS VARCHAR[])) AS c{i}" for i in range(len(names)))
     return f"SELECT {written} FROM (SELECT {unnested})", {f"c{i}": list(values) for i, values in enumerate(columns)}
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quincunx.data import out
 from quincunx.errors import UnavailableError
-from quincunx.release import frame
-from quincunx.release.column import Column, decimals, exact_decimal
+from quincunx.release.column import Column
 from quincunx.release.tidy import TIDY, read_tidy
+from quincunx.table.aggregates import decimals, exact_decimal
 
 COLUMNS = (
     Column(name="region", type="text", role="key", values=("a", None, "ü; DROP TABLE answer")),
@@ -32,8 +33,8 @@ ROWS = [tuple(column.values[i] for column in COLUMNS) for i in range(3)]
 
 
 def test_a_relation_holds_every_value_in_order() -> None:
-    assert frame.relation(COLUMNS).fetchall() == ROWS
-    assert [str(kind) for kind in frame.relation(COLUMNS).types] == [
+    assert out.relation(COLUMNS).fetchall() == ROWS
+    assert [str(kind) for kind in out.relation(COLUMNS).types] == [
         "VARCHAR",
         "BIGINT",
         "DECIMAL(38,2)",
@@ -45,11 +46,11 @@ def test_a_relation_holds_every_value_in_order() -> None:
 
 
 def test_polars_pandas_and_arrow_agree() -> None:
-    assert frame.to_polars(COLUMNS).rows() == ROWS
-    assert frame.to_polars(COLUMNS).schema['n"x'] == pl.Int64
-    arrow = frame.to_arrow(COLUMNS)
+    assert out.to_polars(COLUMNS).rows() == ROWS
+    assert out.to_polars(COLUMNS).schema['n"x'] == pl.Int64
+    arrow = out.to_arrow(COLUMNS)
     assert [tuple(row.values()) for row in arrow.to_pylist()] == ROWS
-    shown = frame.to_pandas(COLUMNS)
+    shown = out.to_pandas(COLUMNS)
     assert list(shown.columns) == [column.name for column in COLUMNS]
     assert shown['n"x'].dtype == "Int64"
     assert shown['n"x'].isna().tolist() == [False, False, True]
@@ -62,27 +63,27 @@ def test_polars_pandas_and_arrow_agree() -> None:
     [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("polars-lazy", pl.LazyFrame), ("arrow", pa.Table)],
 )
 def test_the_frame_is_like_the_source(source: str, kind: type) -> None:
-    assert isinstance(frame.like(source, COLUMNS), kind)
+    assert isinstance(out.like(source, COLUMNS), kind)
 
 
 @pytest.mark.parametrize("source", ["duckdb", "parquet", "csv"])
 def test_files_and_relations_give_relations(source: str) -> None:
-    assert frame.like(source, COLUMNS).fetchall() == ROWS
+    assert out.like(source, COLUMNS).fetchall() == ROWS
 
 
 def test_no_rows_keep_their_types() -> None:
     empty = [column.picked([]) for column in COLUMNS]
-    assert frame.relation(empty).fetchall() == []
-    assert frame.to_polars(empty).height == 0
-    assert len(frame.to_pandas(empty)) == 0
-    assert frame.to_arrow(empty).num_rows == 0
+    assert out.relation(empty).fetchall() == []
+    assert out.to_polars(empty).height == 0
+    assert len(out.to_pandas(empty)) == 0
+    assert out.to_arrow(empty).num_rows == 0
 
 
 def test_numbers_beyond_64_bits_stay_exact() -> None:
     wide = (Column(name="n", type="integer", role="value", values=(2**70, None)),)
-    assert frame.relation(wide).fetchall() == [(2**70,), (None,)]
-    assert frame.to_polars(wide)["n"].to_list() == [2**70, None]
-    assert frame.to_pandas(wide)["n"][0] == 2**70
+    assert out.relation(wide).fetchall() == [(2**70,), (None,)]
+    assert out.to_polars(wide)["n"].to_list() == [2**70, None]
+    assert out.to_pandas(wide)["n"][0] == 2**70
 
 
 def test_a_relation_can_reach_nothing_else(tmp_path: Any) -> None:
@@ -90,7 +91,7 @@ def test_a_relation_can_reach_nothing_else(tmp_path: Any) -> None:
     secret.write_text("a\n1\n", encoding="utf-8")
     import duckdb
 
-    relation = frame.relation(COLUMNS)
+    relation = out.relation(COLUMNS)
     with pytest.raises(duckdb.Error):
         relation.query("answer", f"SELECT * FROM read_csv('{secret}')").fetchall()
 
@@ -99,9 +100,9 @@ def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(frame, "import_module", missing)
+    monkeypatch.setattr(out, "import_module", missing)
     with pytest.raises(UnavailableError, match="pandas is not installed"):
-        frame.to_pandas(COLUMNS)
+        out.to_pandas(COLUMNS)
 
 
 # Decimals.
