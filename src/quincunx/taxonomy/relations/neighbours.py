@@ -6,6 +6,7 @@ from typing import Final
 
 from quincunx.taxonomy.relations import maps as m
 from quincunx.taxonomy.relations.edge import Edge, Map
+from quincunx.taxonomy.relations.losses import CURVE
 
 
 def _edge(source: str, target: str, words: str, basis: str, origin: str, found: Map | None, *conditions: str) -> Edge:
@@ -84,9 +85,9 @@ EDGES: Final = (
     _edge("KLPr", "avgKLPr", "ε", "proof", "drawn", m.same),
     _edge("ProDP", "BayDP-TF20", "ε, δ", "proof", "drawn", m.no_less("delta")),
     Edge(source="GcDP-KL10", target="AbsDP", words="M as a predicate", basis="definition", origin="", map=None,
-         untested="the parameter is a predicate"),
+         untested="the parameter is a predicate, compared in a test of its own"),
     Edge(source="ADP", target="GcDP-KL10", words="M(x) = min(1, e^ε·x + δ, 1 − e^−ε(1 − x − δ))", basis="proof",
-         origin="slack", map=None, conditions=("all neighbours",), untested="the parameter is a curve"),
+         origin="slack", map=None, conditions=("all neighbours",), untested=CURVE),
     Edge(source="GcDP-KL10", target="ADP", words="M(x) = min(1, e^ε·x + δ, 1 − e^−ε(1 − x − δ))", basis="proof",
-         origin="slack", map=None, conditions=("all neighbours",), untested="the parameter is a curve"),
+         origin="slack", map=None, conditions=("all neighbours",), untested=CURVE),
 )  # fmt: skip
