@@ -51,6 +51,12 @@ class Additive(Scaled):
         )
 
     @property
+    def spread(self) -> Fraction:
+        """The parameter of its law: the scale where the norm is 1, σ² where it is 2."""
+        stored: Fraction = getattr(self, self.squared or self.dial)
+        return stored
+
+    @property
     @abstractmethod
     def variance(self) -> float:
         """The variance of the output in the data's unit, squared."""

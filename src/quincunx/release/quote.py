@@ -203,7 +203,7 @@ def priced(
     """The noise for a spend, if it can be drawn and told of: before anything is paid."""
     try:
         found = price(program, standard, spend, delta, other)
-        noises(found.program, found.noise)
+        noises(found.program, [each.mechanism for each in found.measurements])
         return found
     except OverflowError:
         hint = "The noise would be too large to be worked out."

@@ -44,7 +44,7 @@ def answer_of(
         columns=publish(quote.program, kept, confidence=dataset.confidence, tidy=tidy, evaluate=evaluate),
         sql=quote.text,
         loss=kept.loss,
-        mechanisms=noises(quote.program, kept.noise),
+        mechanisms=noises(quote.program, kept.mechanisms),
         biases=quote.program.biases,
         notes=(*said, *lasting_notes(dataset, account, found.standing)),
     )

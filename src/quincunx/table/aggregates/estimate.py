@@ -26,7 +26,12 @@ class Noise(Protocol):
 
     @property
     def norm(self) -> int:
-        """1: Laplace-type noise with a `scale`; 2: Gaussian-type noise with a `sigma2`."""
+        """1: Laplace-type noise; 2: Gaussian-type noise."""
+        ...
+
+    @property
+    def spread(self) -> Fraction:
+        """The scale of Laplace-type noise, σ² of Gaussian-type noise."""
         ...
 
     @property

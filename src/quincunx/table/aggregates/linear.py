@@ -41,9 +41,9 @@ def law(parts: Sequence[Part], risk: Fraction) -> Law:
     """The law of the noises of these measures, which are independent and of one kind."""
     units = tuple(float(part.unit) for part in parts)
     if parts[0].noise.norm == 1:
-        scales = tuple(float(Fraction(part.noise.scale) * part.unit) for part in parts)  # type: ignore[attr-defined]
+        scales = tuple(float(part.noise.spread * part.unit) for part in parts)
         return Laplace(scales=scales, units=units, risk=float(risk))
-    variances = [Fraction(part.noise.sigma2) for part in parts]  # type: ignore[attr-defined]
+    variances = [part.noise.spread for part in parts]
     if min(variances) < 1:
         # Below one lattice unit the bell curve is no approximation; each noise at its own share of the risk always is.
         return Separate(halves=tuple(_half(part.noise, part.unit, risk / len(parts)) for part in parts))
