@@ -138,7 +138,7 @@ TYPED = {
     "invariant/census.py: _root(CUMULATIVE)",
     "invariant/census.py: _root(REDISTRICTING)",
     "numbers/text.py: text",
-    "spec/base.py: latex_number(intensity)",
+    "spec/standard_base.py: latex_number(intensity)",
     "taxonomy/relations/convert.py: value",
 }
 

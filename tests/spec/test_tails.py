@@ -10,7 +10,6 @@ from itertools import pairwise
 import pytest
 
 from quincunx.numbers import Log, ball, float_above, float_below, normal_tail, precision
-from quincunx.spec.base import Standard
 from quincunx.spec.divergence import as_rational
 from quincunx.spec.standard import (
     KINDS,
@@ -25,6 +24,7 @@ from quincunx.spec.standard import (
     Relaxed,
     from_json,
 )
+from quincunx.spec.standard_base import Standard
 
 F = Fraction
 ALL = [

@@ -1,7 +1,7 @@
 """What every guarantee answers, whether a specification states it (of_specification.py) or a loss does (of_loss.py).
 
 `growth`: the factor by which the odds of a statement can move, and the probability outside which it holds. `delta`: the
-curve δ(ε). `grown`: the same for several steps at once. Proofs: posterior.md, testing.md.
+curve δ(ε). `grown`: the same for several steps at once. Proofs: belief/posterior.md, testing.md.
 """
 
 from __future__ import annotations

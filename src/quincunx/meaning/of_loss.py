@@ -1,4 +1,4 @@
-"""What a loss says about beliefs and tests, at one step of a unit. Proofs: posterior.md, testing.md."""
+"""What a loss says about beliefs and tests, at one step of a unit. Proofs: belief/posterior.md, testing.md."""
 
 from __future__ import annotations
 

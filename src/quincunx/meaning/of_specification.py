@@ -1,4 +1,4 @@
-"""What a specification says about beliefs and tests. Proofs: posterior.md, testing.md."""
+"""What a specification says about beliefs and tests. Proofs: belief/posterior.md, testing.md."""
 
 from __future__ import annotations
 

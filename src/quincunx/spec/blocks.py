@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from quincunx.errors import PrivacyError, QuincunxWarning, SpecificationError, kind_of
 from quincunx.numbers import Exact, stated
 from quincunx.spec import intensity as intensities
-from quincunx.spec.base import Standard
 from quincunx.spec.domain import Domain
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.intensity import Intensity, PerUniverse
 from quincunx.spec.order import largest
-from quincunx.spec.relation import Unit
 from quincunx.spec.scope import EVERYTHING, Everything, OneDataset, Scope
+from quincunx.spec.standard_base import Standard
+from quincunx.spec.unit_base import Unit
 from quincunx.spec.varying import Varying
 
 _SHOWN = 5

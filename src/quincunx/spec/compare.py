@@ -24,8 +24,8 @@ from quincunx.spec.scope import Everything
 from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
-    from quincunx.spec.relation import Unit
     from quincunx.spec.standard import Standard
+    from quincunx.spec.unit_base import Unit
 
 Bound: TypeAlias = "tuple[Standard, Exact | Ball]"
 

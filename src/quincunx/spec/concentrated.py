@@ -11,7 +11,6 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, amount, ball, float_above, non_negative, rational
-from quincunx.spec.base import Standard
 from quincunx.spec.divergence import (
     FOREVER,
     INFINITE,
@@ -27,6 +26,7 @@ from quincunx.spec.divergence import (
     sharpened,
 )
 from quincunx.spec.measure import Found, likelier
+from quincunx.spec.standard_base import Standard
 from quincunx.spec.wording import latex_number
 
 _TOLERANCE: Final = Ball(1) + Ball(1) / 10**6

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import positive_integer
 from quincunx.spec.domain import Domain
-from quincunx.spec.relation import Pair, Unit, near, no_group
 from quincunx.spec.single import check_vectors
+from quincunx.spec.unit_base import Pair, Unit, near, no_group
 
 
 @dataclass(frozen=True, slots=True)

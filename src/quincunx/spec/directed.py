@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from quincunx.errors import SpecificationError, kind_of
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
-from quincunx.spec.relation import Listed, Pair, Unit, both_ends, near, no_group
+from quincunx.spec.listed_units import Listed, both_ends
+from quincunx.spec.unit_base import Pair, Unit, near, no_group
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from quincunx.errors import ParameterError, SpecificationError, cause
 from quincunx.numbers import non_negative
 from quincunx.spec.domain import Domain
-from quincunx.spec.relation import Pair, Unit, near
+from quincunx.spec.unit_base import Pair, Unit, near
 from quincunx.spec.wording import tex
 
 

@@ -13,7 +13,7 @@ from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
 
 if TYPE_CHECKING:
-    from quincunx.spec.relation import Unit
+    from quincunx.spec.unit_base import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

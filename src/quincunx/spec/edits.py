@@ -11,7 +11,7 @@ from quincunx.errors import SpecificationError
 from quincunx.spec.domain import Domain
 from quincunx.spec.people import People, View, position
 from quincunx.spec.period import pieces
-from quincunx.spec.relation import Unit
+from quincunx.spec.unit_base import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)

@@ -14,10 +14,10 @@ from math import isqrt
 from typing import ClassVar, Final
 
 from quincunx.numbers import Ball, Exact, amount, ball, non_negative, precision
-from quincunx.spec.base import Standard
 from quincunx.spec.divergence import Bounds, Number, sharpened, zcdp
 from quincunx.spec.implication import scaled
 from quincunx.spec.measure import Found, likelier
+from quincunx.spec.standard_base import Standard
 
 _DECIMALS: Final = 10**12
 

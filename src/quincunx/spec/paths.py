@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from quincunx.errors import SpecificationError, kind_of
 from quincunx.spec.domain import Domain, Finite
-from quincunx.spec.relation import Metric, Unit
+from quincunx.spec.listed_units import Metric
+from quincunx.spec.unit_base import Unit
 
 
 class Paths:

@@ -14,7 +14,7 @@ from quincunx.errors import SpecificationError, kind_of
 from quincunx.numbers import positive_integer
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.period import Per
-from quincunx.spec.relation import Pair, Unit
+from quincunx.spec.unit_base import Pair, Unit
 
 # what a unit sees of a dataset: how often each protected piece occurs, or the vector of records
 View: TypeAlias = Counter[Hashable] | tuple[Hashable, ...]

@@ -9,9 +9,9 @@ from typing import ClassVar, Final
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Ball, Exact, amount, ball, float_near, positive_integer, precision, rational
-from quincunx.spec.base import Standard
 from quincunx.spec.divergence import FOREVER, ZERO, Number, as_rational, enclosed, is_zero, larger, sharpened
 from quincunx.spec.measure import Found, likelier
+from quincunx.spec.standard_base import Standard
 from quincunx.spec.wording import latex_number
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from quincunx.numbers import Ball, float_above, float_below, normal_tail, precision
 
 if TYPE_CHECKING:
-    from quincunx.spec.base import Standard
     from quincunx.spec.divergence import Number
+    from quincunx.spec.standard_base import Standard
 
 Floats: TypeAlias = NDArray[np.float64]
 Sieved: TypeAlias = tuple[Floats, Floats]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from quincunx.errors import SpecificationError
 from quincunx.spec import label
 from quincunx.spec.domain import Domain, Finite
-from quincunx.spec.relation import Pair, Unit, near, no_group
+from quincunx.spec.unit_base import Pair, Unit, near, no_group
 
 
 def check_vectors(unit: Unit, domain: Domain) -> None:

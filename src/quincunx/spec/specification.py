@@ -14,9 +14,9 @@ from quincunx.spec.blocks import Blocks
 from quincunx.spec.compare import Comparison, Implication
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import rounded_up
-from quincunx.spec.relation import Unit
 from quincunx.spec.scope import Everything, Scope
 from quincunx.spec.standard import Standard
+from quincunx.spec.unit_base import Unit
 from quincunx.spec.varying import Varying
 from quincunx.spec.verdict import FiniteMechanism, Verdict
 

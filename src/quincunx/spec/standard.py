@@ -15,7 +15,6 @@ from typing import ClassVar, Final, Literal, TypeAlias, TypeGuard
 from quincunx.errors import ParameterError, SpecificationError, kind_of
 from quincunx.numbers import Ball, Exact, amount, ball, precision, rational
 from quincunx.spec import tradeoff
-from quincunx.spec.base import Factor, Standard, WithDelta
 from quincunx.spec.concentrated import Concentrated, MeanConcentrated
 from quincunx.spec.divergence import (
     INFINITE,
@@ -34,6 +33,7 @@ from quincunx.spec.implication import exponential, scaled
 from quincunx.spec.measure import EQUAL, Found, Least, epsilon, gaussian, likelier, repeated, total_variation, truncated
 from quincunx.spec.normalised import NormalisedRenyi
 from quincunx.spec.power import CapacityBounded, PowerDivergence
+from quincunx.spec.standard_base import Factor, Standard, WithDelta
 from quincunx.spec.tails import Probabilistic, RangeBounded, Relaxed
 from quincunx.spec.wording import decimal_above, latex_number, times
 

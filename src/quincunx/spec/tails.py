@@ -14,10 +14,10 @@ from functools import cmp_to_key
 from typing import ClassVar, Final, TypeAlias
 
 from quincunx.numbers import Ball, Exact, amount, ball, delta_parameter
-from quincunx.spec.base import Factor, WithDelta
 from quincunx.spec.curve import whole
 from quincunx.spec.divergence import FOREVER, INFINITE, ZERO, Number, as_rational, is_zero, larger
 from quincunx.spec.measure import Found, epsilon, likelier
+from quincunx.spec.standard_base import Factor, WithDelta
 from quincunx.spec.wording import latex_number, times
 
 # e^ε, None if infinite, and the event

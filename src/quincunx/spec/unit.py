@@ -20,11 +20,12 @@ from quincunx.spec.dependent import Dependent
 from quincunx.spec.directed import Directed, OneSided
 from quincunx.spec.distance import Distance
 from quincunx.spec.edits import AddRemoveReplace, Element
+from quincunx.spec.listed_units import Metric, Neighbours
 from quincunx.spec.paths import shortest_path
 from quincunx.spec.people import People, View, common_subsequence
 from quincunx.spec.period import Per, pieces
-from quincunx.spec.relation import Metric, Neighbours, Unit
 from quincunx.spec.single import Attribute, Bit, Blowfish, FreeLunch
+from quincunx.spec.unit_base import Unit
 
 __all__ = [
     "AddRemove",

@@ -16,8 +16,8 @@ from quincunx.spec.order import at_most
 from quincunx.spec.people import People
 
 if TYPE_CHECKING:
-    from quincunx.spec.relation import Unit
     from quincunx.spec.scope import Scope
+    from quincunx.spec.unit_base import Unit
 
 Values: TypeAlias = "Mapping[Any, object] | Iterable[tuple[Any, object]]"
 _SHOWN = 5

@@ -18,7 +18,7 @@ from quincunx.spec.blocks import Blocks
 from quincunx.spec.domain import Domain, Finite
 from quincunx.spec.drawn import Drawn
 from quincunx.spec.order import at_most, largest, multiple
-from quincunx.spec.relation import Pair
+from quincunx.spec.unit_base import Pair
 from quincunx.spec.varying import Varying
 
 if TYPE_CHECKING:
