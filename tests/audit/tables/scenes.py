@@ -119,6 +119,10 @@ class Scene:
             group = f" GROUP BY {', '.join(names)}" if names else ""
             rows = "COUNT(*) AS n, COUNT(cost) AS c, SUM(cost) AS s, AVG(age) AS m"
             asked.append(f"SELECT {selected}{rows} FROM {self.table.name}{group}")
+            if not names:
+                # Bounds on both sides of 0, so that 0 and an end of age are as far apart as squares can be.
+                squared = "VAR_POP(CASE WHEN FALSE THEN -age ELSE age END) AS v"
+                asked.append(f"SELECT {squared} FROM {self.table.name}")
             if self.people:
                 counted = "COUNT(DISTINCT person) AS p, COUNT(DISTINCT person) FILTER (WHERE flag) AS f"
                 asked.append(f"SELECT {selected}{counted} FROM {self.table.name}{group}")
