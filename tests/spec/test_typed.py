@@ -27,7 +27,9 @@ def test_every_kind_of_number_means_one_value(number: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [Approximate, ZCDP, Probabilistic, Renyi])
-@pytest.mark.parametrize("wrong", [None, object(), [1], True, "much", float("nan")], ids=lambda wrong: type(wrong).__name__)
+@pytest.mark.parametrize(
+    "wrong", [None, object(), [1], True, "much", float("nan")], ids=lambda wrong: type(wrong).__name__
+)
 def test_what_is_no_number_is_refused(kind: Any, wrong: object) -> None:
     with pytest.raises(QuincunxError):
         kind(wrong)
