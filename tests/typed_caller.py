@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import assert_type
+from typing import Any, assert_type
 
+import duckdb
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from quincunx.loss import Filter, Loss
 from quincunx.release import Answer, Session
 
 
-def declared(frame: pl.DataFrame) -> Session:
+def declared(frame: pl.DataFrame) -> Session[pl.DataFrame]:
     table = qx.Table(frame, limits={"rows": 20}, columns={"age": {"bounds": (0, 110), "step": "0.5"}})
     session = Session(
         dataset="visits",
@@ -34,13 +35,22 @@ def declared(frame: pl.DataFrame) -> Session:
         budgets={"plan": "1/4", "analysts": {"alice": 0.1}},
         invariants=["SELECT COUNT(*) AS n FROM visits", {"name": "n", "sql": "SELECT 1"}],
     )
-    qx.Table("visits.csv", separator=";")
-    qx.Table(frame.lazy())
-    qx.Table(object())  # type: ignore[arg-type]
+    assert_type(qx.Table("visits.csv", separator=";"), qx.Table[duckdb.DuckDBPyRelation])
+    assert_type(qx.Table(frame.lazy()), qx.Table[pl.DataFrame])
+    assert_type(qx.Table("regions.csv", public=True), qx.Table[Any])
+    qx.Table(object())  # type: ignore[call-overload]
     Session(dataset="visits")  # type: ignore[call-arg]
     qx.standard.ZCDP(delta=object())  # type: ignore[arg-type]
     qx.standard.Renyi(alpha=None)  # type: ignore[arg-type]
     return session
+
+
+def answered(session: Session[pl.DataFrame]) -> None:
+    """An answer comes in the kind of frame that the table came in; without a kind it may be any."""
+    assert_type(session.sql("SELECT 1", spend=1).frame, pl.DataFrame)
+    assert_type(session.invariants()["n"].frame, pl.DataFrame)
+    assert_type(Session.open("plan.toml").sql("SELECT 1", spend=1).frame, duckdb.DuckDBPyRelation)
+    session.sql("SELECT 1", spend=1).frame.df()  # type: ignore[attr-defined]
 
 
 def asked(session: Session) -> None:

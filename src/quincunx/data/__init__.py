@@ -10,7 +10,7 @@ from quincunx.data.names import distinct_names, is_unicode
 from quincunx.data.notation import Notation, read_notation
 from quincunx.data.opening import origin_of
 from quincunx.data.origin import Found, Hidden, Origin
-from quincunx.data.out import copy_to, write_file
+from quincunx.data.out import FrameT, copy_to, write_file
 from quincunx.data.sql import (
     binary,
     both,
@@ -47,6 +47,7 @@ __all__ = [
     "RAW_TEXT",
     "SECONDS",
     "Found",
+    "FrameT",
     "Hidden",
     "Notation",
     "Origin",

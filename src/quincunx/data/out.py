@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from quincunx.errors import UnavailableError
 
 if TYPE_CHECKING:
     import duckdb
+    from typing_extensions import TypeVar as Defaulted
+
+    # The kind of frame that was read and is written back; whoever does not say it may expect any.
+    FrameT = Defaulted("FrameT", covariant=True, default=Any)
+else:
+    FrameT = TypeVar("FrameT", covariant=True)
 
 # A column's type → DuckDB's, and how its values are handed over; decimals carry their own digits.
 _DUCKDB: Final = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
-from quincunx.data import out
+from quincunx.data import FrameT, out
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
 from quincunx.numbers import exact_text
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Generic[FrameT]):
     """The answer to one question, read from what the ledger stored.
 
     columns: keys, and every measured output n with n_low, n_high and n_se. The interval covers the bounded statistic
@@ -93,9 +93,10 @@ class Answer:
         return self[self.outputs[0]][0]
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> FrameT:
         """The table as the kind of frame that the first private table came as; a DuckDB relation for files."""
-        return out.like(self.source, self.columns)
+        found: FrameT = out.like(self.source, self.columns)
+        return found
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame."""

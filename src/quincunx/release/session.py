@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Generic, Self
 
+from quincunx.data import FrameT
 from quincunx.errors import ParameterError
 from quincunx.ledger import Budgets
 from quincunx.numbers import Log, Number, positive_integer
@@ -27,8 +28,11 @@ from quincunx.release.tidy import check_tidy, read_tidy
 from quincunx.spec import AddRemove, Replace, Specification
 from quincunx.table import Engine, Table, open_engine
 
+if TYPE_CHECKING:
+    import duckdb
 
-class Session:
+
+class Session(Generic[FrameT]):
     """A dataset under one guarantee.
 
     dataset: the name that owns the budget for ever. version: the curator's name for the state of the data; raise it
@@ -48,7 +52,7 @@ class Session:
         dataset: str,
         version: str,
         ledger: str | os.PathLike[str],
-        tables: Mapping[str, Table],
+        tables: Mapping[str, Table[FrameT]],
         unit: AddRemove | Replace,
         standard: Budgeted,
         intensity: Number | Log,
@@ -73,11 +77,11 @@ class Session:
         self._releases: tuple[ReleaseEntry, ...] = ()
 
     @classmethod
-    def open(cls, path: str | Path, *, analyst: str | None = None) -> Session:
+    def open(cls, path: str | Path, *, analyst: str | None = None) -> Session[duckdb.DuckDBPyRelation]:
         """The session of a plan file. Errors say file and line."""
         plan = read_plan(path)
         with plan.located():
-            session = cls(
+            session: Session[duckdb.DuckDBPyRelation] = Session(
                 dataset=plan.dataset,
                 version=plan.version,
                 ledger=plan.ledger,
@@ -144,7 +148,7 @@ class Session:
         delta: Number | None = None,
         within: Mapping[str, Number] | None = None,
         tidy: Iterable[str] = (),
-    ) -> Answer:
+    ) -> Answer[FrameT]:
         """Ask, pay and answer. A question that was asked before costs nothing and gets its stored answer.
 
         spend: in the standard's parameter, or within: {output: half-width}. delta: where keys are unknown; under (ε, δ)
@@ -158,7 +162,7 @@ class Session:
             found = answer_quote(self._account, look, self._connect, quote)
         return answer_of(self._dataset, self._account, quote, found, found.content, wanted)
 
-    def invariants(self) -> dict[str, Answer]:
+    def invariants(self) -> dict[str, Answer[FrameT]]:
         """Every invariant by its name, exactly, at cost 0. It is read from the data once, and then from the ledger."""
         return reveal_facts(self._dataset, self._account, self._connect)
 

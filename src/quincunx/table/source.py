@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 
-from quincunx.data import Notation, decimal_parts, distinct_names, read_notation, type_of
+from quincunx.data import FrameT, Notation, decimal_parts, distinct_names, read_notation, type_of
 from quincunx.errors import DataError, SpecificationError, under
 from quincunx.spec import AddRemove, Replace
 from quincunx.table.declaration import (
@@ -25,6 +25,10 @@ from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.scan import inside
 from quincunx.table.expression import Value
 from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars
 
 __all__ = ["Table", "schema"]
 
@@ -51,8 +55,19 @@ class Lazy(Protocol):
 Frame: TypeAlias = Streamed | Lazy
 
 
+class _Declared(TypedDict, total=False):
+    """What may be declared of a private table, for the checker of types."""
+
+    limits: Mapping[str, object] | None
+    columns: Mapping[str, Mapping[str, object]] | None
+    encoding: str | None
+    separator: str | None
+    decimal: str | None
+    thousands: str | None
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class Table:
+class Table(Generic[FrameT]):
     """A table: where its rows are, and what is declared about them.
 
     source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, or the path of
@@ -70,6 +85,29 @@ class Table:
     dialect: Notation
     notes: tuple[str, ...]
 
+    # Answers come in the kind of frame that a private table came in.
+    @overload
+    def __init__(
+        self: Table[Any], source: Frame | str | Path, *, public: Literal[True], **declared: Unpack[_Declared]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Table[polars.DataFrame],
+        source: polars.DataFrame | polars.LazyFrame,
+        *,
+        public: bool = False,
+        **declared: Unpack[_Declared],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Table[duckdb.DuckDBPyRelation],
+        source: duckdb.DuckDBPyRelation | str | Path,
+        *,
+        public: bool = False,
+        **declared: Unpack[_Declared],
+    ) -> None: ...
+    @overload
+    def __init__(self: Table[Any], source: Frame, *, public: bool = False, **declared: Unpack[_Declared]) -> None: ...
     def __init__(
         self,
         source: Frame | str | Path,
