@@ -200,7 +200,7 @@ class RandomizedResponse(Mechanism):
                     tight=True,
                 )
         yield Trial(
-            name="an estimate from three",
+            name="mean of three",
             make=partial(cls, probability="0.75"),
             pair=((1, 1, 0), (1, 1, 1)),
             words="one of three respondents with another answer",
