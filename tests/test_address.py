@@ -23,7 +23,7 @@ from quincunx.finite import Mechanism
 from quincunx.ledger import Ledger
 from quincunx.release import Session
 from quincunx.release.plan_file import read_plan
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import PLAN, session, write_plan
 
 CANARY = "hunter2canary"

@@ -17,7 +17,7 @@ import pytest
 
 from quincunx.errors import DataError
 from quincunx.release import Session
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import quote_of
 from tests.table.test_opening import CANARY, reachable
 

@@ -20,8 +20,8 @@ from quincunx.errors import DataError, UnavailableError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 from tests.data.test_origin import PIECES, decoded, packed
 from tests.table.test_opening import reachable
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from quincunx.data import RAW_TEXT, connect
 from quincunx.data.parquet import Parquet
 from quincunx.table.engines.duckdb.scan import arrived
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 
 ROWS = 20_000
 PIECES = [b"a", b"key", "é".encode(), "漢".encode(), "😀".encode(), b"?", b"\xff", b"\xed\xa0\x80", b"\xc0", b"\x80"]

@@ -23,7 +23,7 @@ from quincunx.release.quote import Price, at_price, priced, quoted
 from quincunx.spec.period import Per
 from quincunx.spec.standard import ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 
 COLUMNS: Final[dict[str, Any]] = {
     "age": {"bounds": (0, 110)},

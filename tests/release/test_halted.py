@@ -19,7 +19,7 @@ from quincunx.ledger import Ledger
 from quincunx.release import Session
 from quincunx.release.pricing import Priced
 from quincunx.table.engines.duckdb import DuckDB, stand_in
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import PLAN, session, visits, write_plan
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -295,7 +295,7 @@ def test_made_up_rows_have_many_values_of_every_type() -> None:
     table = Table(pa.table({"p": pa.array([], pa.int64())} | columns), limits={"rows": 3})
     stage = stand_in.Stage()
     from quincunx.spec.unit import AddRemove
-    from quincunx.table.source import schema
+    from quincunx.table.table import schema
 
     none, some = stage.relations(
         "t", table.origin.fields, [name for name, _ in table.origin.fields], schema({"t": table}, AddRemove(key="p"))

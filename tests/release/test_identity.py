@@ -13,7 +13,7 @@ from quincunx.release import Session
 from quincunx.release.identity import public_digest
 from quincunx.spec.unit import AddRemove
 from quincunx.table.canonical import value
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import REGIONS, quote_of, session, tables, visits
 
 QUESTION = "SELECT region, COUNT(*) AS n FROM visits WHERE age > 30 GROUP BY region"

@@ -14,7 +14,7 @@ import pytest
 from quincunx.ledger import Ledger
 from quincunx.release import Session
 from quincunx.table.engines.duckdb import DuckDB
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.cli.plans import COUNT, made, run, run_json
 from tests.release.world import session
 

@@ -15,7 +15,7 @@ from quincunx.release.neighbours import check
 from quincunx.release.witness import witness
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines.duckdb import DuckDB
-from quincunx.table.source import Table, schema
+from quincunx.table.table import Table, schema
 from tests.release.world import session
 
 Row = tuple[str | None, int | None]

@@ -14,7 +14,7 @@ from quincunx.release import Session
 from quincunx.release.toml import Node
 from quincunx.spec.standard import GaussianDP
 from quincunx.spec.unit import AddRemove
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import PLAN, session, tables, visits, write_plan
 
 # (what is written, what is written instead, what is on the line that is blamed, the path, part of the message)
@@ -66,7 +66,7 @@ def test_words_decide_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def silent(*_: object, **__: object) -> None:
         raise DataError("no")
 
-    monkeypatch.setattr("quincunx.table.source._keys", silent)
+    monkeypatch.setattr("quincunx.table.table._keys", silent)
     with pytest.raises(DataError) as caught:
         Session.open(write_plan(tmp_path))
     assert caught.value.path[:3] == ("tables", "visits", "columns")

@@ -17,7 +17,7 @@ from quincunx.release import Session
 from quincunx.release.pricing import price
 from quincunx.release.reach import FARTHEST, check_reach
 from quincunx.spec.standard import ZCDP, Pure
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import gaussian, laplace, quote_of
 from tests.release.world import session as plain_session
 from tests.table.aggregates.noises import count_bound, of_mean, of_measure

@@ -30,7 +30,7 @@ from quincunx.ledger import Ledger
 from quincunx.release import Answer, Session
 from quincunx.spec.standard import TV, ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.world import CANARY, NoEngine, session, tables, visits
 
 BY_REGION = "SELECT region, COUNT(*) AS n, AVG(age) AS mean_age, SUM(cost) AS total FROM visits GROUP BY region"

@@ -14,7 +14,7 @@ from quincunx.errors import ParameterError
 from quincunx.release.publish import publish
 from quincunx.release.tidy import check_tidy, lower_bound, read_tidy
 from quincunx.table.engines import evaluate
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 from tests.release.test_publish import shown, stored
 from tests.release.world import gaussian, session
 

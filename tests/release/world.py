@@ -14,7 +14,7 @@ from quincunx.release import Session
 from quincunx.release.quote import Price, Quote, quoted
 from quincunx.spec.standard import ZCDP
 from quincunx.spec.unit import AddRemove
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 
 REGIONS = ("north", "south", "east", "west")
 CANARY = "canary-7f3a"

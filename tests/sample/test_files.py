@@ -11,7 +11,7 @@ from quincunx.errors import DataError, InputError
 from quincunx.release.plan_file import read_plan
 from quincunx.sample import proposal, write_plan_for, write_sample
 from quincunx.sample.files import plan_for
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 
 
 @pytest.fixture(scope="module")

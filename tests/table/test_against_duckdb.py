@@ -20,7 +20,7 @@ from quincunx.errors import QueryError, RefusalError
 from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
-from quincunx.table.source import schema
+from quincunx.table.table import schema
 
 # Each of the two series shows every construct so often, so that together they make 200; a newcomer's run so often.
 ENOUGH, SERIES, FEW = 100, 2, 15

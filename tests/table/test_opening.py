@@ -21,8 +21,8 @@ from quincunx.errors import DataError, QueryError, QuincunxError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 
 CANARY = "canary-5e1c"
 

@@ -16,8 +16,8 @@ from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.measure import Program
 from quincunx.table.rules import plan
 from quincunx.table.schema import Schema
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 from tests.table.reference import Row
 
 REGIONS = ("north", "süd", "東", "o'brien")

@@ -14,7 +14,7 @@ from pathlib import Path as File
 from typing import Any, TypeVar
 
 from quincunx.errors import InputError, ParameterError, QuincunxError, cause
-from quincunx.release.lines import Path, line_index
+from quincunx.release.toml_lines import Path, line_index
 
 T = TypeVar("T")
 

@@ -18,8 +18,8 @@ from quincunx.table.measure import Measure, Program, Selection, columns_read
 from quincunx.table.plan import Key, Query
 from quincunx.table.rules import plan as planned
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
-from quincunx.table.source import Table
-from quincunx.table.source import schema as schema_of
 from quincunx.table.sql import read as read_sql
+from quincunx.table.table import Table
+from quincunx.table.table import schema as schema_of
 
 __all__ = ["Table"]

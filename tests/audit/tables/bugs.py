@@ -13,7 +13,7 @@ from sqlglot import exp
 from quincunx.spec.people import People
 from quincunx.table.aggregates import term
 from quincunx.table.engines import binding, emit_number, lattice, rows, statement, votes, weights
-from quincunx.table.engines.piece import binary, call, cast, column, text, whole
+from quincunx.table.engines.typed_sql import binary, call, cast, column, text, whole
 from quincunx.table.measure import Selection
 from quincunx.table.rules import draft, scale
 from tests.audit.tables.scenes import SALES, VISITS, Scene, scene

@@ -17,8 +17,8 @@ from quincunx.spec.period import Per
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 from tests.table import worlds
 
 HOME: Final = Path(__file__).parents[2] / "fixtures" / "sql"

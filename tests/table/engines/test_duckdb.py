@@ -24,13 +24,13 @@ from quincunx.spec.unit import AddRemove
 from quincunx.table.aggregates.count import Count
 from quincunx.table.engines import DuckDB, Result, evaluate
 from quincunx.table.engines.keys import public_key, python_value
-from quincunx.table.engines.piece import common, constant, decimal_text
+from quincunx.table.engines.typed_sql import common, constant, decimal_text
 from quincunx.table.plan import Query
 from quincunx.table.relations import Project, Scan
 from quincunx.table.rules import plan
 from quincunx.table.schema import TableSchema
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 from tests.table import worlds
 
 CANARY = "canary-7731"

@@ -17,7 +17,7 @@ from quincunx.errors import DataError
 from quincunx.spec import AddRemove
 from quincunx.table import Table
 from quincunx.table.engines import ENGINES, DuckDB, engine, open_engine
-from quincunx.table.source import schema
+from quincunx.table.table import schema
 
 
 class Elsewhere:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quincunx.table.source import Table
+from quincunx.table.table import Table
 
 EPOCH = datetime(1970, 1, 1)
 EXTREMES = (2**62, -(2**62), 2**63 - 1, -(2**63), 2**61, 10**15)

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 from quincunx.table.engines.duckdb.dialect import DUCKDB
-from quincunx.table.engines.piece import column
+from quincunx.table.engines.typed_sql import column
 from quincunx.table.engines.weights import over_groups, over_rows, roots
 from quincunx.table.measure import Vector
 from tests.table.reference import weight

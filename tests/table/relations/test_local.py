@@ -19,8 +19,8 @@ from quincunx.spec.unit import AddRemove
 from quincunx.table import Table
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
-from quincunx.table.source import schema
 from quincunx.table.sql import read
+from quincunx.table.table import schema
 
 # (owner, day, x): two people and nobody; days of one week and of two; values of both signs, and NULL.
 PEOPLE = [(None, 1, 2), (1, 1, -1), (1, 1, 2), (1, 9, 2), (2, 1, -1), (2, 2, None), (2, 9, 2)]

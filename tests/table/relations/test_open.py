@@ -26,14 +26,14 @@ from quincunx.table.engines import DuckDB
 from quincunx.table.engines import rows as writing
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.keys import normal
-from quincunx.table.engines.piece import Piece, both, column
+from quincunx.table.engines.typed_sql import Piece, both, column
 from quincunx.table.expression import Column, Expression
 from quincunx.table.operators import apply, literal
 from quincunx.table.plan import Query
 from quincunx.table.relations import Filter, Owner, Relation, Scan
 from quincunx.table.rules import plan
 from quincunx.table.schema import Limits, Schema
-from quincunx.table.source import schema
+from quincunx.table.table import schema
 
 PERSON = AddRemove(key="k")
 

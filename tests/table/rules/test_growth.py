@@ -16,12 +16,12 @@ from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import evaluate
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
-from quincunx.table.engines.piece import Piece, column
+from quincunx.table.engines.typed_sql import Piece, column
 from quincunx.table.expression import Slot
 from quincunx.table.rules import plan
 from quincunx.table.rules.growth import ROW, longest
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 
 
 def program(sql: str, **lengths: int) -> Any:

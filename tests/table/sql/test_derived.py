@@ -24,8 +24,8 @@ from quincunx.table.expression import Value
 from quincunx.table.plan import Key
 from quincunx.table.rules import plan
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
-from quincunx.table.source import Table
 from quincunx.table.sql import derived, read
+from quincunx.table.table import Table
 
 
 def column(name: str, kind: str, low: Any = None, high: Any = None, **rest: Any) -> ColumnSchema:

@@ -16,8 +16,8 @@ from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
 from quincunx.table.schema import Limits, Schema
-from quincunx.table.source import Table
 from quincunx.table.sql import read
+from quincunx.table.table import Table
 from tests.table.sql.refusals import PATH, blocks, followed
 from tests.table.sql.visits import SCHEMA, VISITS
 

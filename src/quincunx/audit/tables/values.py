@@ -11,7 +11,7 @@ from math import ceil, floor
 from typing import Final
 
 from quincunx.table import ColumnSchema, Value
-from quincunx.table.engines.piece import decimal_text, iso
+from quincunx.table.engines.typed_sql import decimal_text, iso
 
 # The type in the source of a column of each type, where none is given.
 STORAGE: Final = {

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from quincunx.table.engines.piece import Piece
+from quincunx.table.engines.typed_sql import Piece
 from quincunx.table.schema import ColumnSchema
 
 

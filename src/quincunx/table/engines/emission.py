@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from quincunx.errors import QueryError
 from quincunx.table.engines import emit_choice, emit_number, emit_text, emit_time
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import Piece, constant
+from quincunx.table.engines.typed_sql import Piece, constant
 from quincunx.table.expression import Call, Column, Expression, Literal, Slot
 
 # From a dialect, a call and its emitted arguments to SQL.

@@ -11,7 +11,7 @@ from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import no_nan, within
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.piece import INTEGERS, Piece, alike, binary, both, call, cast, choose
+from quincunx.table.engines.typed_sql import INTEGERS, Piece, alike, binary, both, call, cast, choose
 from quincunx.table.expression import Call
 
 

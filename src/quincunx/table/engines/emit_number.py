@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import INTEGERS, Piece, binary, call, cast, choose, integer_type, text, whole
+from quincunx.table.engines.typed_sql import INTEGERS, Piece, binary, call, cast, choose, integer_type, text, whole
 from quincunx.table.expression import Call, Expression, Literal
 
 # Bounds within a quarter of the type's range: a bound of a cast decimal may be missed by a rounding error.

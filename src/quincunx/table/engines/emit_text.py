@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import Piece
+from quincunx.table.engines.typed_sql import Piece
 from quincunx.table.expression import Call, Literal
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import INTEGERS, Piece, binary, choose, decimal_text, double, iso, nearest
+from quincunx.table.engines.typed_sql import INTEGERS, Piece, binary, choose, decimal_text, double, iso, nearest
 from quincunx.table.expression import Value
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from quincunx.data import decimal_parts
 from quincunx.table.aggregates import Factor
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, double, text, whole
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, double, text, whole
 from quincunx.table.measure import Measure
 
 

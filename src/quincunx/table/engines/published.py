@@ -17,7 +17,7 @@ from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal, python_value
-from quincunx.table.engines.piece import DEFAULTS, Piece, call, cast, column, iso, nearest
+from quincunx.table.engines.typed_sql import DEFAULTS, Piece, call, cast, column, iso, nearest
 from quincunx.table.expression import Expression, Slot, Value
 
 

@@ -13,7 +13,7 @@ from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal
 from quincunx.table.engines.lattice import present
-from quincunx.table.engines.piece import Piece, text
+from quincunx.table.engines.typed_sql import Piece, text
 from quincunx.table.expression import Slot
 from quincunx.table.relations import Filter, Owner, Relation, Scan
 

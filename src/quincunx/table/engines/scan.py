@@ -8,7 +8,7 @@ from math import ceil, floor
 from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import clipped
-from quincunx.table.engines.piece import Piece, constant, double, integer_type, whole
+from quincunx.table.engines.typed_sql import Piece, constant, double, integer_type, whole
 from quincunx.table.schema import ColumnSchema
 
 

@@ -14,8 +14,8 @@ from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
 from quincunx.table.engines.lattice import contribution, present, product
-from quincunx.table.engines.piece import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.engines.rows import Sources, rows
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.expression import Expression
 from quincunx.table.measure import Measure, Program
 from quincunx.table.plan import Query

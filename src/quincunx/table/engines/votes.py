@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import Piece, both, call, cast, choose, column, constant, text, whole
+from quincunx.table.engines.typed_sql import Piece, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.engines.weights import roots
 from quincunx.table.measure import Selection
 

@@ -12,7 +12,7 @@ from math import isqrt
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.piece import Piece, binary, call, cast, choose, column, constant, text, whole
+from quincunx.table.engines.typed_sql import Piece, binary, call, cast, choose, column, constant, text, whole
 from quincunx.table.measure import Vector
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.duckdb import scan
-from quincunx.table.engines.piece import Piece, binary, call, cast, double, try_cast
+from quincunx.table.engines.typed_sql import Piece, binary, call, cast, double, try_cast
 from quincunx.table.schema import ColumnSchema
 
 # Functions of text that have another name here than in the language.

@@ -21,7 +21,7 @@ from quincunx.data import (
 )
 from quincunx.table.engines.emit_number import no_nan
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.piece import (
+from quincunx.table.engines.typed_sql import (
     Piece,
     binary,
     call,

@@ -22,8 +22,8 @@ from quincunx.data import frames, origin
 from quincunx.spec.unit import AddRemove, Replace
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
-from quincunx.table.source import Table, schema
 from quincunx.table.sql import read
+from quincunx.table.table import Table, schema
 from tests.absent import run_without
 from tests.table import reference, worlds
 
@@ -367,7 +367,7 @@ def test_only_public_tables_have_values_and_a_digest() -> None:
 def test_a_frame_needs_no_pyarrow() -> None:
     code = """
         import pandas as pd, polars as pl, duckdb
-        from quincunx.table.source import Table, schema
+        from quincunx.table.table import Table, schema
         from quincunx.table.engines import DuckDB, evaluate
         from quincunx.table.sql import read
         from quincunx.table.rules import plan

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quincunx.release.lines import line_index
+from quincunx.release.toml_lines import line_index
 
 SAMPLE = (
     '''a = 1 # x = 3
