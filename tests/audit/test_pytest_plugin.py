@@ -163,4 +163,5 @@ def test_the_plugin_is_light() -> None:
         "quincunx",
         "quincunx.audit",
         "quincunx.audit.pytest_plugin",
+        "quincunx.lazy",
     }

@@ -62,8 +62,17 @@ def voted(program: Program, schema: Schema, holdings: list[list[str]]) -> list[i
     ]
     kinds = {column.name.lower(): STORAGE[column.type] for column in table.columns}
     found = alone(schema, table, kinds, rows, program)
-    assert found.votes is not None
-    return found.votes.tolist()  # type: ignore[no-any-return]
+    assert found.selection is not None
+    return found.selection.tolist()  # type: ignore[no-any-return]
+
+
+def rule(program: Program, standard: Approximate | ZCDP) -> ThresholdSelection:
+    """The rule by which keys of people with several are shown; it is charged once."""
+    found = price(program, standard, 8, DELTA).selection
+    assert found is not None
+    assert isinstance(found.mechanism, ThresholdSelection)
+    assert found.uses == 1
+    return found.mechanism
 
 
 def risk(selector: ThresholdSelection, votes: list[int], threshold: int) -> float:
@@ -77,8 +86,7 @@ def risk(selector: ThresholdSelection, votes: list[int], threshold: int) -> floa
 def test_one_person_alone(kind: type[AddRemove] | type[Replace], groups: int, standard: Approximate | ZCDP) -> None:
     schema = schema_of(kind(key="person"), groups)
     program = plan(read(SQL, schema), schema, 2 if isinstance(standard, ZCDP) else 1)
-    selector = price(program, standard, 8, DELTA).selection
-    assert isinstance(selector, ThresholdSelection)
+    selector = rule(program, standard)
     risks, tight = [], []
     for held in (*range(1, groups + 1), groups + 5):
         votes = voted(program, schema, [[f"key {i}" for i in range(held)]])
@@ -97,8 +105,7 @@ def test_one_person_alone(kind: type[AddRemove] | type[Replace], groups: int, st
 def test_three_people_alone(groups: int, standard: Approximate | ZCDP) -> None:
     schema = schema_of(AddRemove(key="person", group=3), groups)
     program = plan(read(SQL, schema), schema, 2 if isinstance(standard, ZCDP) else 1)
-    selector = price(program, standard, 8, DELTA).selection
-    assert isinstance(selector, ThresholdSelection)
+    selector = rule(program, standard)
     together = [[f"key {i}" for i in range(groups)]] * 3
     apart = [[f"key {i} of {person}" for i in range(groups)] for person in range(3)]
     stacked = [["key"], ["key"], ["key"]]
@@ -115,11 +122,13 @@ def test_one_key_each_is_selected_by_the_optimal_rule(
 ) -> None:
     schema = schema_of(kind(key="person"), 1)
     program = plan(read(SQL, schema), schema, 2 if isinstance(standard, ZCDP) else 1)
-    priced = price(program, standard, 8, DELTA)
-    assert isinstance(priced.selection, PartitionSelection)
+    found = price(program, standard, 8, DELTA).selection
+    assert found is not None
+    assert isinstance(found.mechanism, PartitionSelection)
     assert voted(program, schema, [["a", "b", "c"]]) == [1]
-    law = priced.selection.finite([0, 1])
+    law = found.mechanism.finite([0, 1])
     uses = 2 if kind is Replace else 1
+    assert found.uses == uses
     assert float(law.probability(1, True)) * uses <= float(DELTA) * (1 + 1e-12)
     assert float(law.probability(0, True)) == 0
 
@@ -129,8 +138,7 @@ def test_a_key_at_the_threshold_is_kept(standard: Approximate | ZCDP, monkeypatc
     """≥, as the risk was computed: with no noise, exactly τ votes are enough and one less is not."""
     schema = schema_of(AddRemove(key="person"), 3)
     program = plan(read(SQL, schema), schema, 2 if isinstance(standard, ZCDP) else 1)
-    selector = price(program, standard, 8, DELTA).selection
-    assert isinstance(selector, ThresholdSelection)
+    selector = rule(program, standard)
     monkeypatch.setattr(type(selector.noise), "sample", lambda _self, counts: counts)
     tau = selector.threshold
     assert selector.sample(np.array([tau - 1, tau, tau + 1])).tolist() == [False, True, True]
