@@ -294,7 +294,7 @@ def test_a_session_without_releases_has_nothing_to_release(tmp_path: Path) -> No
         ('"regions.region"', '"visits.town"', "region = ", InputError),
         ("rows = 10", "rows = 0", "limits", InputError),
         ('source = "visits.parquet"', 'source = "nowhere.parquet"', "nowhere", QuincunxError),
-        ('key = "person_id"', 'key = "nobody"', "[tables.visits]", InputError),
+        ('key = "person_id"', 'key = "nobody"', 'key = "nobody"', InputError),
         ("invariants = []", 'invariants = ["total"]', "invariants", PrivacyError),
         ('dataset    = "visits-2024"', 'dataset = " x"', "dataset", InputError),
         ('intensity  = "100"', 'intensity = "-1"', "intensity", InputError),

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from quincunx.errors import ParameterError
-from quincunx.noise import key_of, keyed
+from quincunx.noise.testing import key_of, keyed
 from quincunx.numbers import Number, non_negative
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from quincunx.noise.gaussian import discrete_gaussian, rounded_gaussian
 from quincunx.noise.laplace import discrete_laplace, discrete_laplace_staircase, geometric, rounded_laplace
 from quincunx.noise.lazy import certain_floor
 from quincunx.noise.order import derangement, permutation, uniform_integers
-from quincunx.noise.testing import key_of, keyed
 
 __all__ = [
     "SecureBits",

@@ -28,7 +28,7 @@ from quincunx.audit.blackbox.finding import Finding, Report
 from quincunx.audit.blackbox.outputs import Layout
 from quincunx.audit.blackbox.sampler import Raised, Sampler, shown
 from quincunx.errors import DataError, ParameterError
-from quincunx.noise import key_of, keyed
+from quincunx.noise.testing import key_of, keyed
 from quincunx.numbers import Number, positive_integer, rational
 
 _FEWEST: Final = 100

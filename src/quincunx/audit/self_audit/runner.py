@@ -20,7 +20,7 @@ from quincunx.audit.self_audit.neighbour_replays import replays
 from quincunx.audit.self_audit.outcome import Outcome, Replayed, SelfReport
 from quincunx.errors import ParameterError
 from quincunx.loss import Loss
-from quincunx.noise import key_of, keyed
+from quincunx.noise.testing import key_of, keyed
 from quincunx.numbers import Number, near, positive_integer
 
 # The probability, at most, that any true claim of the catalogue is refuted.
