@@ -1,7 +1,13 @@
-"""Private tables: sources and their declarations, SQL, plans and rules, engines."""
+"""Private tables: sources and their declarations, SQL, plans and rules, engines.
 
+DuckDB is loaded when it is first used: data that live elsewhere are read by engines of their own.
+"""
+
+from typing import TYPE_CHECKING
+
+from quincunx.lazy import exports
 from quincunx.table.aggregates import AGGREGATES, Estimate, Floats, Part, decimals, exact_decimal
-from quincunx.table.engines import ENGINES, DuckDB, Engine, Result, evaluate, open_engine
+from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (
     NUMBERS,
     Call,
@@ -21,5 +27,14 @@ from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table
 from quincunx.table.table import schema as schema_of
+
+# A checker of types sees the names themselves, so that a name that is not there stays an error.
+if TYPE_CHECKING:
+    from quincunx.table.engines import DuckDB, evaluate
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        {"DuckDB": ("quincunx.table.engines", "DuckDB"), "evaluate": ("quincunx.table.engines", "evaluate")},
+    )
 
 __all__ = ["Table"]
