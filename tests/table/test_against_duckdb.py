@@ -163,6 +163,9 @@ def test_every_construct_equals_plain_duckdb(plain: duckdb.DuckDBPyConnection, s
     failed = refused = compared = 0
     with session(tables) as ours:
         for question in questions(declared, declared.tables["t"], f"right {series}", tidy=True, most=8):
+            if question.constructs and all(seen[name] >= enough for name in question.constructs):
+                # All that it is made of came up often enough; what is rare decides how many are asked.
+                continue
             query = accepted(question.sql, declared)
             try:
                 assert query is not None
