@@ -153,16 +153,14 @@ class _Form:
 
     def ends(self, noise: Law, low: Floats, high: Floats, limit: float) -> tuple[Floats, Floats]:
         """The smallest and the largest V in [0, limit] that is possible for some mean between low and high."""
-        lowest, highest = np.full(low.shape, limit), np.zeros(low.shape)
-        width = (high - low) / _PIECES
+        width, piece = (high - low) / _PIECES, np.arange(_PIECES)[:, np.newaxis]
         with np.errstate(all="ignore"):
-            for piece in range(_PIECES):
-                # Outwards by a hair, so that no mean falls between two pieces.
-                hair = SLACK * (np.abs(low) + np.abs(high))
-                one, two = low + piece * width - hair, low + (piece + 1) * width + hair
-                least, most = self._squares(one, two)
-                lowest = np.minimum(lowest, self._end(noise, one, two, least, 0.0))
-                highest = np.maximum(highest, self._end(noise, one, two, most, limit))
+            # Outwards by a hair, so that no mean falls between two pieces; all of them at once, one in each row.
+            hair = SLACK * (np.abs(low) + np.abs(high))
+            one, two = low + piece * width - hair, low + (piece + 1) * width + hair
+            least, most = self._squares(one, two)
+            lowest = self._end(noise, one, two, least, 0.0).min(axis=0)
+            highest = self._end(noise, one, two, most, limit).max(axis=0)
         return np.clip(lowest, 0.0, limit), np.clip(highest, 0.0, limit)
 
     def _squares(self, one: Floats, two: Floats) -> tuple[Floats, Floats]:
