@@ -22,6 +22,8 @@ from quincunx.mechanisms import (
     Laplace,
     PartitionSelection,
     PermuteAndFlip,
+    QuantileCuts,
+    QuantileFlip,
     RandomizedResponse,
     SparseVector,
     calibration,
@@ -554,7 +556,8 @@ def test_the_interval_of_lemma_1_18_covers_by_exact_count(p: str, n: int, ones: 
 
 def test_every_mechanism_can_be_calibrated() -> None:
     assert {Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian} <= {*ADDITIVE}
-    for kind in kinds().values():
+    # What ranks cost is divided by a question among its parts; by themselves they are made from the parts.
+    for kind in {*kinds().values()} - {QuantileCuts, QuantileFlip}:
         assert hasattr(kind, "calibrate"), kind
         assert hasattr(kind, "for_error"), kind
 

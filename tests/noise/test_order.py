@@ -14,7 +14,7 @@ from scipy import stats
 
 from quincunx import noise
 from quincunx.errors import ParameterError
-from quincunx.noise.order import _below
+from quincunx.noise.order import below
 from quincunx.noise.testing import KeyedBits, key_of, keyed
 from tests.noise.scripted import Scripted, Watched
 
@@ -42,9 +42,9 @@ def test_integers_are_uniform(stream: KeyedBits, n: int) -> None:
 def test_words_above_the_last_multiple_are_rejected() -> None:
     # For n = 3, 2^64 = 3·m + 1: the last word alone is rejected; the residue of every other is kept.
     last = 2**64 - 1
-    assert _below(Scripted([0, 1, 2, last - 1, last, 5]), 3, 5).tolist() == [0, 1, 2, 2, 2]
+    assert below(Scripted([0, 1, 2, last - 1, last, 5]), 3, 5).tolist() == [0, 1, 2, 2, 2]
     for n in (1, 2, 2**32, 2**63):
-        assert _below(Scripted([last]), n, 1).tolist() == [last % n]
+        assert below(Scripted([last]), n, 1).tolist() == [last % n]
 
 
 @pytest.mark.parametrize("n", [2**63, 2**63 - 1, 2**62 + 1, (2**64 // 3) // 2 + 1])

@@ -28,6 +28,21 @@ class TestTables:
     def test_pairs_and_a_mapping_are_the_same(self):
         assert Tables(columns=[("a", "text")]) == Tables(columns={"a": "text"})
 
+    def test_links_are_a_part_of_it_and_lead_somewhere(self):
+        columns = {"person": "text", "e.number": "integer", "b.number": "integer", "e.day": "date", "b.day": "date"}
+        plain, led = Tables(columns=columns), Tables(columns=columns, links=[("b", "e", "number")])
+        assert plain != led
+        assert not led.covers(plain)
+        assert led.covers(Tables(columns=columns, links=[("b", "e", "number")]))
+        assert not led.covers(Tables(columns=columns, links=[("b", "e", "day")]))
+        assert "links" not in plain.to_json()
+        assert domain.from_json(led.to_json()) == led
+        assert "all their rows in all tables together" in plain.words()
+        assert "a row that others share stays with them" in led.words()
+        for wrong in (("c", "e", "number"), ("b", "c", "number"), ("b", "e", "name")):
+            with pytest.raises(SpecificationError, match="a link leads nowhere"):
+                Tables(columns=columns, links=[wrong])
+
     def test_order_of_columns_does_not_matter_for_covering(self):
         one, two = Tables(columns={"a": "text", "b": "date"}), Tables(columns={"b": "date", "a": "text"})
         assert one != two

@@ -737,7 +737,7 @@ class TestWhatABudgetAsks:
     @pytest.mark.parametrize("standard", CATALOGUE, ids=repr)
     def test_what_adds_up_is_what_a_filter_takes(self, standard):
         assert adds_up(standard) == isinstance(standard, Pure | Approximate | ZCDP | GaussianDP | Renyi)
-        assert is_budgeted(standard) == isinstance(standard, Pure | Approximate | ZCDP)
+        assert is_budgeted(standard) == isinstance(standard, Pure | Approximate | ZCDP | GaussianDP | Renyi)
         assert adds_up(standard) or standard.unadded
         assert adds_up(standard) or not is_budgeted(standard)
         assert standard.delta_budget == getattr(standard, "delta", 0)

@@ -11,7 +11,7 @@ from typing import Any
 from quincunx.errors import MatrixError, ParameterError
 from quincunx.finite.exchange import Label
 from quincunx.finite.mechanism import Mechanism, Row, guard, joint, merged, product
-from quincunx.numbers import probability
+from quincunx.numbers import Number, probability
 
 
 def sequential(*mechanisms: Mechanism) -> Mechanism:
@@ -73,7 +73,7 @@ def adaptive(first: Mechanism, then: Mapping[Label, Mechanism] | Callable[[Label
     )
 
 
-def mixture(weights: Sequence[object] | Mapping[Mechanism, object], mechanisms: Sequence[Mechanism] = ()) -> Mechanism:
+def mixture(weights: Sequence[Number] | Mapping[Mechanism, Number], mechanisms: Sequence[Mechanism] = ()) -> Mechanism:
     """One of the mechanisms, chosen by a coin that stays hidden: x ↦ M_i(x) with probability w_i.
 
     weights: w₁, …, w_n, exact, summing to 1, with `mechanisms` in the same order; or {mechanism: weight}.

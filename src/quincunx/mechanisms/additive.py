@@ -193,6 +193,11 @@ def _clamped(values: object, where: str, kinds: str, hint: str) -> Any:
     raise DataError("values must be integers", where=where, got=kind_of(values), hint=hint)
 
 
+def added(mechanism: Mechanism) -> Additive | None:
+    """The mechanism where it adds noise to numbers, and None where it draws its answers in another way."""
+    return mechanism if isinstance(mechanism, Additive) else None
+
+
 def noise_of(mechanism: Mechanism) -> Additive:
     """The mechanism, where it adds noise to numbers: what counts, sums and means ask about their error."""
     if not isinstance(mechanism, Additive):

@@ -6,6 +6,7 @@ and what changes its meaning gets a new tag. Every note holds a stored form, and
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -20,7 +21,7 @@ from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss
 from quincunx.mechanisms.trial import Trial
 
-Parameter: TypeAlias = "Fraction | int | Mechanism | None"
+Parameter: TypeAlias = "Fraction | int | Mechanism | tuple[Fraction, ...] | None"
 World: TypeAlias = tuple[FiniteMechanism, list[tuple[Hashable, Hashable]]]
 
 
@@ -66,7 +67,7 @@ class Mechanism(ABC):
     def trials(cls) -> Iterator[Trial]:
         """Where it is at its worst: what the self-audit tries."""
 
-    def each(self, exact: NDArray[np.int64]) -> NDArray[np.int64]:
+    def each(self, exact: NDArray[Any]) -> NDArray[np.int64]:
         """One answer for each place of the first axis of `exact`, each drawn by itself: what a release stores."""
         what = "gives no answer for each of several groups"
         raise ParameterError(what, where=type(self).__name__, got=f"an array of shape {exact.shape}")
@@ -75,6 +76,11 @@ class Mechanism(ABC):
         """Its error at `risk`, in lattice units, if that is beyond `limit`; None for answers that are no numbers."""
         del limit, risk
         return None
+
+    @property
+    def variance(self) -> float:
+        """The variance of its noise, in the data's unit, squared; NaN where answers are no numbers beside the truth."""
+        return math.nan
 
     def parameters(self) -> dict[str, Parameter]:
         """What fixes its law, by name, in the order of the constructor."""
@@ -89,4 +95,6 @@ class Mechanism(ABC):
 def _written(value: Parameter) -> object:
     if isinstance(value, Mechanism):
         return value.to_json()
+    if isinstance(value, tuple):
+        return [str(each) for each in value]
     return str(value) if isinstance(value, Fraction) else value

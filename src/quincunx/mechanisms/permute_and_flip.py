@@ -75,8 +75,12 @@ class PermuteAndFlip(Selection):
         return 1 + (count * (-weight).log1p()).expm1() / (count * weight)
 
     def _law(self, gaps: Sequence[Fraction]) -> list[Ball]:
-        weights = [(-ball(gap / self.scale)).exp() for gap in gaps]
-        return [weight * _reached([1 - w for j, w in enumerate(weights) if j != i]) for i, weight in enumerate(weights)]
+        return law_of([(-ball(gap / self.scale)).exp() for gap in gaps])
+
+
+def law_of(weights: Sequence[Ball]) -> list[Ball]:
+    """The probability of each candidate, given with which each is taken where it is reached."""
+    return [weight * _reached([1 - w for j, w in enumerate(weights) if j != i]) for i, weight in enumerate(weights)]
 
 
 def _reached(misses: Sequence[Ball]) -> Ball:

@@ -137,7 +137,7 @@ def choose(bits: SecureBits, cumulative: Cumulative, count: int) -> NDArray[np.i
     for index in np.flatnonzero(doubtful):
         bits.fallbacks += 1
         uniform = LazyUniform(bits, int(prefixes[index]), bits.prefix_bits)
-        chosen[index] = decide(partial(_count_below, cumulative, uniform), uniform)
+        chosen[index] = decide(partial(count_below, cumulative, uniform), uniform)
     return chosen
 
 
@@ -161,6 +161,7 @@ def _bracket(value: Ball | Fraction, bits: int) -> tuple[int, int]:
     return max(0, low), min(high, 1 << bits)
 
 
-def _count_below(cumulative: Cumulative, uniform: LazyUniform) -> int | None:
+def count_below(cumulative: Cumulative, uniform: LazyUniform) -> int | None:
+    """How many of the cumulative probabilities are ≤ U; None while the known bits leave it open."""
     answers = [uniform.at_least(value) for value in cumulative()]
     return None if None in answers else sum(bool(answer) for answer in answers)

@@ -26,11 +26,12 @@ def uniform_integers(n: Number, size: Size = None) -> int | NDArray[np.int64]:
     bound = positive_integer(n, "n")
     if bound > 2**63:
         raise ParameterError("must be at most 2^63", where="n", got=f"an integer of {bound.bit_length()} bits")
-    drawn: int | NDArray[np.int64] = shaped(size, lambda count: _below(source(), bound, count))
+    drawn: int | NDArray[np.int64] = shaped(size, lambda count: below(source(), bound, count))
     return drawn
 
 
-def _below(bits: SecureBits, bound: int, count: int) -> NDArray[np.int64]:
+def below(bits: SecureBits, bound: int, count: int) -> NDArray[np.int64]:
+    """`count` uniform draws from 0, 1, …, bound − 1."""
     # Words at or above the largest multiple of `bound` are rejected, so that every residue is equally likely.
     last_kept = np.uint64((2**64 // bound) * bound - 1)
     out = np.empty(count, dtype=np.int64)

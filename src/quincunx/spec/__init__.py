@@ -2,6 +2,7 @@
 
 from quincunx.spec import domain, intensity, scope, standard, unit
 from quincunx.spec.compare import Comparison, Implication
+from quincunx.spec.conversion import convert
 from quincunx.spec.curve import curve_of, whole
 from quincunx.spec.domain import Tables
 from quincunx.spec.implication import (
@@ -24,6 +25,7 @@ from quincunx.spec.standard import (
     ZCDP,
     Additive,
     Approximate,
+    Budgeted,
     CapacityBounded,
     Concentrated,
     GaussianDP,

@@ -63,13 +63,21 @@ class Domain(ABC):
 class Tables(Domain):
     """All tables with the declared columns, of any number of rows; the order of rows has no meaning.
 
-    `columns`: name → type, one of integer, decimal, text, date, timestamp, boolean.
+    `columns`: name → type, one of integer, decimal, text, date, timestamp, boolean. Of several tables, columns that are
+    not the person's are named table.column. `links`: (table, via, on): whose the rows of a table are, where another
+    says it: a row belongs to everybody to whom a row of `via` with the same value of `on` belongs.
     """
 
     kind: ClassVar[str] = "tables"
     columns: tuple[tuple[str, str], ...]
+    links: tuple[tuple[str, str, str], ...]
 
-    def __init__(self, *, columns: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        *,
+        columns: Mapping[str, str] | Iterable[tuple[str, str]],
+        links: Iterable[tuple[str, str, str]] = (),
+    ) -> None:
         pairs = tuple(columns.items() if isinstance(columns, Mapping) else (tuple(pair) for pair in columns))
         _check_names([pair[0] for pair in pairs], "Tables(columns)")
         for name, kind in pairs:
@@ -77,7 +85,15 @@ class Tables(Domain):
                 hint = f"Choose among {', '.join(TYPES)}."
                 got = repr(kind)
                 raise SpecificationError(f"column {name!r} has an unknown type", where="Tables", got=got, hint=hint)
+        led = tuple((str(table), str(via), str(on)) for table, via, on in links)
+        known = {name.lower() for name, _ in pairs}
+        for table, via, on in led:
+            # The column of `via` may be one of the person's.
+            if f"{table}.{on}".lower() not in known or not known & {f"{via}.{on}".lower(), on.lower()}:
+                hint = 'Write ("bills", "encounters", "encounter_id"): two tables, and a column of both.'
+                raise SpecificationError("a link leads nowhere", where="Tables(links)", got=table, hint=hint)
         object.__setattr__(self, "columns", pairs)
+        object.__setattr__(self, "links", led)
 
     def column(self, name: str) -> tuple[int, str | None] | None:
         return next(((i, kind) for i, (column, kind) in enumerate(self.columns) if column == name), None)
@@ -86,15 +102,30 @@ class Tables(Domain):
         return Counter(_rows(dataset, len(self.columns)))
 
     def covers(self, other: Domain) -> bool:
-        return isinstance(other, Tables) and dict(self.columns) == dict(other.columns)
+        same = isinstance(other, Tables) and dict(self.columns) == dict(other.columns)
+        return same and isinstance(other, Tables) and set(self.links) == set(other.links)
 
     def to_json(self) -> dict[str, object]:
-        return {"kind": self.kind, "columns": [{"name": name, "type": kind} for name, kind in self.columns]}
+        links = [{"table": table, "via": via, "on": on} for table, via, on in self.links]
+        columns = [{"name": name, "type": kind} for name, kind in self.columns]
+        return {"kind": self.kind, "columns": columns, **({"links": links} if links else {})}
 
     def words(self) -> str:
         columns = listed([f"{name} ({kind})" for name, kind in self.columns])
         noun = "column" if len(self.columns) == 1 else "columns"
-        return f"Everyone who is, or could have been, in a table with the {noun} {columns}."
+        first = f"Everyone who is, or could have been, in a table with the {noun} {columns}."
+        if not any("." in name for name, _ in self.columns):
+            return first
+        together = "A name before a dot is that of a table; one person is all their rows in all tables together."
+        return " ".join((first, together, *(self._linked(*link) for link in self.links)))
+
+    @staticmethod
+    def _linked(table: str, via: str, on: str) -> str:
+        return (
+            f"A row of {table} belongs to everybody to whom a row of {via} with the same {on} belongs. Who leaves "
+            f"takes along their rows of {via} and those rows of {table} that lead to nobody else; a row that others "
+            "share stays with them, and what it says about the one who left is not protected."
+        )
 
     def latex(self) -> str:
         return tex("tables with the columns " + ", ".join(name for name, _ in self.columns))
@@ -294,7 +325,11 @@ def from_json(data: Mapping[str, object]) -> Domain:
 
 def _read_tables(data: Mapping[str, object]) -> Domain:
     columns: list[dict[str, str]] = data["columns"]  # type: ignore[assignment]
-    return Tables(columns=[(column["name"], column["type"]) for column in columns])
+    links: list[dict[str, str]] = data.get("links", [])  # type: ignore[assignment]
+    return Tables(
+        columns=[(column["name"], column["type"]) for column in columns],
+        links=[(link["table"], link["via"], link["on"]) for link in links],
+    )
 
 
 def _read_histogram(data: Mapping[str, object]) -> Domain:

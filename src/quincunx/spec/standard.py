@@ -226,7 +226,12 @@ class Renyi(Standard):
     kind: ClassVar[str] = "renyi"
     symbol: ClassVar[str] = "ε"
     additive: ClassVar[str] = "ε"
+    norm: ClassVar[Literal[1, 2]] = 2
     parameters: ClassVar[tuple[str, ...]] = ("alpha",)
+
+    def of_noise(self, spend: Fraction) -> Fraction:
+        # Gaussian noise has D_α = α·ρ.
+        return spend / self.alpha
 
     def __post_init__(self) -> None:
         alpha = rational(self.alpha, "alpha")
@@ -260,7 +265,13 @@ class GaussianDP(Standard):
     symbol: ClassVar[str] = "μ"
     additive: ClassVar[str] = "μ²"
     power: ClassVar[int] = 2
+    norm: ClassVar[Literal[1, 2]] = 2
+    rounded: ClassVar[bool] = True
     linear_in_distance: ClassVar[bool] = True
+
+    def of_noise(self, spend: Fraction) -> Fraction:
+        # A bell curve whose centre moves by μ deviations has ρ = μ²/2.
+        return spend / 2
 
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return gaussian(p, q, exact)
@@ -451,7 +462,7 @@ _FURTHER: Final = (
 # The standards with a parameter that adds up when each mechanism is chosen from the answers before it.
 Additive: TypeAlias = Pure | Approximate | ZCDP | GaussianDP | Renyi
 # Those among them in which the questions of a dataset are priced.
-Budgeted: TypeAlias = Pure | Approximate | ZCDP
+Budgeted: TypeAlias = Pure | Approximate | ZCDP | GaussianDP | Renyi
 
 
 def adds_up(standard: object) -> TypeGuard[Additive]:

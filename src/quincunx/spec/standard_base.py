@@ -32,6 +32,8 @@ class Standard(ABC):
     unadded: ClassVar[str] = "no number that adds up is known for it"
     # the norm in which noise is measured out for a spend; None where questions are not priced in this standard
     norm: ClassVar[Literal[1, 2] | None] = None
+    # whether Gaussian noise must be that of a rounded bell curve: the discrete law is not known in this standard
+    rounded: ClassVar[bool] = False
     # whether a loss may be given a share of δ and then costs the ε of its own curve there
     shares_delta: ClassVar[bool] = False
     parameters: ClassVar[tuple[str, ...]] = ()
@@ -53,6 +55,10 @@ class Standard(ABC):
     def delta_budget(self) -> Fraction:
         """The δ that all answers together may use."""
         return Fraction(0)
+
+    def of_noise(self, spend: Fraction) -> Fraction:
+        """What a spend is to the noise that it buys: the ε of Laplace noise in norm 1, the ρ of Gaussian in norm 2."""
+        return spend
 
     def least_of_event(self, p: Fraction, q: Fraction) -> Ball:
         """A ball below the intensity of any two laws that give one event a probability of at least p and at most q,
