@@ -3,6 +3,7 @@
     python bench/ledger.py            a table
     python bench/ledger.py --json     the same for machines
     python bench/ledger.py --folder F where the files are made (default: a temporary folder)
+    python bench/ledger.py --postgres a ledger in a PostgreSQL server of its own, with fsync, in that folder
 
 A spend is a whole question: reserved, answered, stored and revealed, which is two transactions that are synced to the
 disk. The floor is two transactions of one insert each, in write-ahead mode with synchronous = FULL, which is the least
@@ -28,6 +29,8 @@ from quincunx.ledger import Ledger, Question
 ROUNDS, SECONDS = 5, 1.0
 PROCESSES = (1, 16)
 REQUIRED = 300
+# Of a ledger in PostgreSQL, with 16 processes.
+SHARED = 200
 ROW = "x" * 600
 SPEC = qx.Specification(
     domain=qx.domain.Tables(columns={"person_id": "text", "age": "integer"}),
@@ -38,7 +41,7 @@ SPEC = qx.Specification(
 )
 
 
-def spends(path: Path, process: int, until: float) -> int:
+def spends(path: Path | str, process: int, until: float) -> int:
     """Ask new questions until the time is over; how many were answered."""
     done = 0
     with Ledger.open(path, wait=60) as ledger:
@@ -50,7 +53,7 @@ def spends(path: Path, process: int, until: float) -> int:
     return done
 
 
-def inserts(path: Path, process: int, until: float) -> int:  # noqa: ARG001 - the same shape as `spends`
+def inserts(path: Path | str, process: int, until: float) -> int:  # noqa: ARG001 - the same shape as `spends`
     """Two transactions of one insert each until the time is over; how many pairs were made."""
     connection, done = sqlite3.connect(path, timeout=0.005, isolation_level=None), 0
     connection.execute("PRAGMA synchronous = FULL")
@@ -74,7 +77,7 @@ def _begun(connection: sqlite3.Connection) -> None:
             time.sleep(0.002)
 
 
-def crowd(work: Callable[[Path, int, float], int], path: Path, processes: int) -> float:
+def crowd(work: Callable[[Path | str, int, float], int], path: Path | str, processes: int) -> float:
     """Pairs of transactions a second, of all processes together."""
     begun = time.monotonic()
     pipes = []
@@ -123,27 +126,72 @@ def measured(folder: Path) -> list[dict[str, float]]:
     return rows
 
 
-def _judged(row: dict[str, float]) -> str:
-    if row["spends"] >= REQUIRED:
-        return f"met: ≥ {REQUIRED}"
-    return f"missed: ≥ {REQUIRED}" + (", as does the disk itself" if row["floor"] < REQUIRED else "")
+def shared(folder: str) -> list[dict[str, float]]:
+    """The same for a ledger in PostgreSQL; the floor is two inserts, each committed, in the same server."""
+    from tests.postgres import server
+
+    from quincunx.ledger.postgres import create
+
+    rows = []
+    with server(durable=True, parent=folder) as running:
+        running.run("CREATE ROLE owner LOGIN", "CREATE ROLE teller LOGIN", "GRANT CREATE ON DATABASE postgres TO owner")
+        running.run("CREATE TABLE public.plain (seq bigserial PRIMARY KEY, text text)")
+        create(running.address("owner"), tellers=["teller"])
+        with Ledger.open(running.address("teller")) as opened:
+            opened.register(dataset="visits", specification=SPEC)
+        for processes in PROCESSES:
+            ours, floor = [], []
+            for _ in range(ROUNDS):
+                ours.append(crowd(spends, running.address("teller"), processes))
+                floor.append(crowd(pairs, running.address("admin"), processes))
+            ratio = statistics.median(ours) / statistics.median(floor)
+            rates = {"spends": statistics.median(ours), "floor": statistics.median(floor), "ratio": ratio}
+            rows.append({"processes": processes, **rates, "slowest": min(ours), "fastest": max(ours)})
+        with Ledger.open(running.address("teller")) as opened:
+            begun = time.monotonic()
+            head = opened.verify()
+            rows.append({"records": int(head.split(":")[0]), "verify_seconds": time.monotonic() - begun})
+    return rows
+
+
+def pairs(path: Path | str, process: int, until: float) -> int:  # noqa: ARG001 - the same shape as `spends`
+    """Two transactions of one insert each until the time is over; how many pairs were made."""
+    import psycopg
+
+    done = 0
+    with psycopg.connect(str(path), autocommit=True) as connection:
+        while time.monotonic() < until:
+            for _ in range(2):
+                connection.execute("INSERT INTO public.plain (text) VALUES (%s)", (ROW,))
+            done += 1
+    return done
+
+
+def _judged(row: dict[str, float], required: int) -> str:
+    if row["spends"] >= required:
+        return f"met: ≥ {required}"
+    return f"missed: ≥ {required}" + (", as does the disk itself" if row["floor"] < required else "")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Durable spends a second.")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--folder", default=None)
+    parser.add_argument("--postgres", action="store_true")
     options = parser.parse_args()
+    required = SHARED if options.postgres else REQUIRED
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        *rows, verified = measured(Path(folder))
+        *rows, verified = (
+            shared(options.folder or tempfile.gettempdir()) if options.postgres else measured(Path(folder))
+        )
     if options.json:
-        print(json.dumps({"rows": rows, "verified": verified, "required": REQUIRED}, indent=2))
+        print(json.dumps({"rows": rows, "verified": verified, "required": required}, indent=2))
         return
     print(f"{'processes':>9}  {'spends/s':>8}  {'(slowest … fastest)':>20}  {'floor/s':>8}  {'ratio':>5}")
     for row in rows:
         spread = f"{row['slowest']:,.0f} … {row['fastest']:,.0f}"
         rates = f"{row['spends']:>8,.0f}  {spread:>20}  {row['floor']:>8,.0f}  {row['ratio']:>5.2f}"
-        print(f"{row['processes']:>9}  {rates}  {_judged(row)}")
+        print(f"{row['processes']:>9}  {rates}  {_judged(row, required)}")
     print(f"verify: {verified['records']:,.0f} records in {verified['verify_seconds']:.2f} s")
 
 

@@ -21,8 +21,8 @@ _PATTERNS: Final = (
     re.compile(
         r"[A-Za-z][A-Za-z0-9+.\-]*:/+[^\s/:@]*:(?!\d{1,5}(?:[/?#'\"\s]|$))(?P<secret>[^\s/@*][^\s@*]*)(?![^@]*@)"
     ),
-    # user:secret@host, what is left of an address whose scheme was cut off.
-    re.compile(r"(?<![^\s/'\"(])[^\s/:@'\"(]+:(?P<secret>[^\s@*]+)@(?=[\w\[.\-])"),
+    # user:secret@host, what is left of an address whose scheme was cut off; scheme://user@host holds no secret.
+    re.compile(r"(?<![^\s/'\"(])[^\s/:@'\"(]+:(?P<secret>(?!//[^\s/:@]*@)[^\s@*]+)@(?=[\w\[.\-])"),
     # password=secret, in an address or among key=value pairs.
     re.compile(rf"\b{_NAMES}\s*=\s*(?P<secret>{_VALUE})", re.IGNORECASE),
 )

@@ -1,11 +1,11 @@
 """A process that ends between two statements: every place where a crash can happen, one after another.
 
-    python -m tests.ledger.crash FOLDER
+    python -m tests.ledger.crash FOLDER [--server=PORT]
 
 For each step (register, reserve, store, add, amend, halt, reopen) a child is forked that leaves, without cleaning up,
 before its k-th statement, for k = 1, 2, … until the step completes. After each crash the ledger is opened again,
-verified, and the step is repeated. The report is one JSON object: step → for each k what was recorded, and what the
-repetition cost.
+verified, and the step is repeated. --server: in a PostgreSQL server on this port, with the roles of a ledger. The
+report is one JSON object: step → for each k what was recorded, and what the repetition cost.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import psycopg
+
 from quincunx.errors import HaltedError
 from quincunx.ledger import Ledger
 from quincunx.ledger.sqlite import store
-from tests.ledger.worlds import question, specification
+from tests.ledger.worlds import made, question, specification
+from tests.postgres import Server
 
 CRASHED, DONE = 77, 0
 
@@ -51,6 +54,16 @@ def mortal(path: str, wait: float) -> sqlite3.Connection:
     )
 
 
+class MortalSession(psycopg.Connection[Any]):
+    """The same in a database."""
+
+    def execute(self, *words: Any, **more: Any) -> psycopg.Cursor[Any]:
+        if Mortal.left == 0:
+            os._exit(CRASHED)
+        Mortal.left -= 1
+        return super().execute(*words, **more)
+
+
 def failing(ledger: Ledger) -> None:
     with suppress(HaltedError):
         ledger.store(ledger.reserve(question("x")), None)
@@ -74,6 +87,7 @@ def crashed(path: str, step: str, statement: int) -> int:
         code = 1
         try:
             store.connect = mortal
+            psycopg.connect = MortalSession.connect  # type: ignore[assignment]
             ledger = Ledger.open(path)
             Mortal.left = statement
             STEPS[step](ledger)
@@ -83,11 +97,11 @@ def crashed(path: str, step: str, statement: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def report(folder: Path) -> dict[str, list[dict[str, Any]]]:
+def report(folder: Path, server: Server | None = None) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for step in STEPS:
         for statement in range(200):
-            path = str(folder / f"{step}-{statement}.db")
+            path = str(folder / f"{step}-{statement}.db") if server is None else made(server)
             with Ledger.open(path) as ledger:
                 for earlier in BEFORE[step]:
                     STEPS[earlier](ledger)
@@ -113,4 +127,6 @@ def report(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(report(Path(sys.argv[1]))))
+    port = next((int(word.partition("=")[2]) for word in sys.argv if word.startswith("--server=")), None)
+    running = None if port is None else Server(binaries=Path(), folder=Path(), port=port, durable=True)
+    print(json.dumps(report(Path(sys.argv[1]), running)))

@@ -63,12 +63,14 @@ def work(path: str, folder: Path, process: int, processes: int, questions: int, 
     (folder / f"{process}.log").write_text(json.dumps(lines))
 
 
-def storm(folder: Path, processes: int, questions: int, failing: int, *, control: bool) -> dict[str, object]:
+def storm(
+    folder: Path, processes: int, questions: int, failing: int, *, control: bool, ledger: str | None
+) -> dict[str, object]:
     if control:
         Halts.refusal = lambda *_: None  # type: ignore[method-assign]
-    path = str(folder / "ledger.db")
-    with Ledger.open(path) as ledger:
-        ledger.register(dataset="visits", specification=specification())
+    path = ledger or str(folder / "ledger.db")
+    with Ledger.open(path) as opened:
+        opened.register(dataset="visits", specification=specification())
     children = []
     for process in range(processes):
         pid = os.fork()
@@ -82,12 +84,12 @@ def storm(folder: Path, processes: int, questions: int, failing: int, *, control
         children.append(pid)
     codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
     logs = [json.loads((folder / f"{process}.log").read_text()) for process in range(processes)]
-    with Ledger.open(path) as ledger:
-        account, records = ledger.account("visits"), ledger.records()
+    with Ledger.open(path) as opened:
+        account, records = opened.account("visits"), opened.records()
         halts = [record.seq for record in records if record.kind == "halted"]
         after = [record.kind for record in records if halts and record.seq > halts[0]]
         try:
-            verified = ledger.verify()
+            verified = opened.verify()
         except Exception as error:
             verified = f"failed: {error}"
     return {
@@ -105,4 +107,5 @@ def storm(folder: Path, processes: int, questions: int, failing: int, *, control
 
 if __name__ == "__main__":
     place, *counts = [word for word in sys.argv[1:] if not word.startswith("--")]
-    print(json.dumps(storm(Path(place), *map(int, counts), control="--control" in sys.argv)))
+    named = next((word.partition("=")[2] for word in sys.argv if word.startswith("--ledger=")), None)
+    print(json.dumps(storm(Path(place), *map(int, counts), control="--control" in sys.argv, ledger=named)))

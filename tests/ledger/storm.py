@@ -1,11 +1,12 @@
 """A crowd that is shot at: many processes spend from one ledger, each may be killed at any moment and is then replaced.
 
-    python -m tests.ledger.storm FOLDER PROCESSES ATTEMPTS KILLS UNITS [--control]
+    python -m tests.ledger.storm FOLDER PROCESSES ATTEMPTS KILLS UNITS [--control] [--ledger=ADDRESS]
 
 A process works through its attempts; every fourth question is one that all processes ask. After an answer is revealed
 it is written to the process's own log, in one write. The parent kills processes by their own id, with SIGKILL, at
 random moments, and starts the rest of their attempts again. The budget covers UNITS questions. With --control the
-ledger's transactions are taken away. The report is one JSON object on standard output.
+ledger's transactions are taken away, or in a database the lock of its gate. --ledger: an empty one in a database. The
+report is one JSON object on standard output.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from typing import Any
 from quincunx.errors import BudgetError, UnavailableError
 from quincunx.ledger import Ledger, Question
 from quincunx.ledger.book import Book
+from quincunx.ledger.postgres import Postgres
+from quincunx.ledger.postgres.transaction import PostgresTransaction
 from quincunx.ledger.record import FORMAT
 from quincunx.ledger.sqlite import SQLite
 from quincunx.ledger.sqlite.transaction import SQLiteTransaction
@@ -46,7 +49,7 @@ def work(path: str, log: Path, process: int, attempts: range, cost: Fraction) ->
         os.write(out, (json.dumps(line) + "\n").encode())
 
 
-def spend(ledger: Ledger, asked: Question, shared: bool, patience: int = 20) -> dict[str, object]:
+def spend(ledger: Ledger, asked: Question, shared: bool, tried: int = 0) -> dict[str, object]:
     """The revealed answer or "refused", and whether the question had been paid for and cut off before."""
     try:
         reservation = ledger.reserve(asked)
@@ -57,8 +60,9 @@ def spend(ledger: Ledger, asked: Question, shared: bool, patience: int = 20) -> 
     except BudgetError:
         return {"answer": "refused", "retry": False}
     except UnavailableError:
-        # Only the control meets this: without transactions two records claim one number.
-        return spend(ledger, asked, shared, patience - 1) if patience else {"answer": "failed", "retry": False}
+        # The control meets this, because without transactions two records claim one number; and who loses the database.
+        time.sleep(min(0.005 * 2**tried, 1.0))
+        return spend(ledger, asked, shared, tried + 1) if tried < 20 else {"answer": "failed", "retry": False}
 
 
 def started(path: str, log: Path, process: int, attempts: range, cost: Fraction) -> int:
@@ -91,6 +95,13 @@ def without_transaction(self: SQLite) -> Iterator[SQLiteTransaction]:
         self._idle.append(connection)
 
 
+@contextmanager
+def without_lock(self: Postgres) -> Iterator[PostgresTransaction]:
+    """A transaction that does not lock the gate before its first look."""
+    with self._transaction("BEGIN") as transaction:
+        yield transaction
+
+
 admitted = Book.admit
 
 
@@ -100,14 +111,17 @@ def unhurried(self: Book, *words: Any) -> None:
     time.sleep(0.002)
 
 
-def storm(folder: Path, processes: int, attempts: int, kills: int, units: int, *, control: bool) -> dict[str, object]:
+def storm(
+    folder: Path, processes: int, attempts: int, kills: int, units: int, *, control: bool, ledger: str | None
+) -> dict[str, object]:
     if control:
         SQLite.writing = without_transaction  # type: ignore[method-assign]
+        Postgres.writing = without_lock  # type: ignore[method-assign]
         Book.admit = unhurried  # type: ignore[method-assign]
     cost = Fraction(1, units)
-    path, dice, begun = str(folder / "ledger.db"), random.Random(16), time.monotonic()
-    with Ledger.open(path) as ledger:
-        ledger.register(dataset="visits", specification=specification())
+    path, dice, begun = ledger or str(folder / "ledger.db"), random.Random(16), time.monotonic()
+    with Ledger.open(path) as opened:
+        opened.register(dataset="visits", specification=specification())
     logs = {process: folder / f"{process}.log" for process in range(processes)}
     running = {started(path, logs[i], i, range(attempts), cost): i for i in range(processes)}
     killed, failed = 0, []
@@ -138,13 +152,11 @@ def _report(path: str, logs: dict[int, Path], killed: int, failed: list[int], se
     for line in shown:
         if line["answer"] not in ("refused", "failed"):
             answers.setdefault(line["asked"], set()).add(line["answer"])
-    connection = sqlite3.connect(path)
-    stored = {bytes(row[0]).decode() for row in connection.execute("SELECT content FROM answers")}
-    records = connection.execute("SELECT kind, body FROM records").fetchall()
-    connection.close()
-    reserved = [json.loads(body) for kind, body in records if kind == "reservation"]
-    spent = sum((Fraction(body["cost"]) for body in reserved), Fraction(0))
     with Ledger.open(path) as ledger:
+        with ledger._store.reading() as transaction:
+            stored = {bytes(content).decode() for _, _, content in transaction.rows("answers")}
+            reserved = [json.loads(body) for body in transaction.bodies("reservation")]
+        spent = sum((Fraction(body["cost"]) for body in reserved), Fraction(0))
         account = ledger.account("visits")
         try:
             verified = ledger.verify()
@@ -172,4 +184,5 @@ def _report(path: str, logs: dict[int, Path], killed: int, failed: list[int], se
 
 if __name__ == "__main__":
     place, *counts = [word for word in sys.argv[1:] if not word.startswith("--")]
-    print(json.dumps(storm(Path(place), *map(int, counts), control="--control" in sys.argv)))
+    named = next((word.partition("=")[2] for word in sys.argv if word.startswith("--ledger=")), None)
+    print(json.dumps(storm(Path(place), *map(int, counts), control="--control" in sys.argv, ledger=named)))

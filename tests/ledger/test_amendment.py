@@ -8,12 +8,14 @@ import pytest
 import quincunx as qx
 from quincunx.errors import BudgetError, ParameterError, RegistrationError, SpecificationError
 from quincunx.ledger import Ledger
-from tests.ledger.worlds import question, specification
+from tests.ledger.worlds import empty, question, specification
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 
 @pytest.fixture
 def ledger() -> Iterator[Ledger]:
-    with Ledger.open(":memory:") as opened:
+    with empty() as opened:
         opened.register(dataset="visits", specification=specification(), budgets={"plan": "1/2"})
         yield opened
 
@@ -90,11 +92,11 @@ def test_the_total_never_falls_below_what_is_spent(ledger: Ledger) -> None:
     ],
 )
 def test_scope_unit_and_standard_change_only_before_the_first_spend(other: qx.Specification, block: str) -> None:
-    fresh = Ledger.open(":memory:")
+    fresh = empty()
     fresh.register(dataset="visits", specification=specification())
     fresh.amend("visits", specification=other, reason="nothing was asked yet")
     fresh.verify()
-    used = Ledger.open(":memory:")
+    used = empty()
     used.register(dataset="visits", specification=specification())
     used.reserve(question("free", 0))
     with pytest.raises(RegistrationError, match=f"the {block} cannot change after the first spend"):

@@ -14,10 +14,12 @@ ROOT = Path(__file__).parent.parent.parent
 CRASHED, DONE = 77, 0
 
 
-@pytest.fixture(scope="module")
-def report() -> dict[str, list[dict[str, Any]]]:
+@pytest.fixture(scope="module", params=["file", pytest.param("postgres", marks=pytest.mark.ci)])
+def report(request: pytest.FixtureRequest) -> dict[str, list[dict[str, Any]]]:
     with swift_folder() as folder:
         command = [sys.executable, "-m", "tests.ledger.crash", folder]
+        if request.param == "postgres":
+            command.append(f"--server={request.getfixturevalue('durable').port}")
         result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr[-2000:]
     return json.loads(result.stdout)  # type: ignore[no-any-return]

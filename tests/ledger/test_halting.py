@@ -14,14 +14,16 @@ from quincunx.errors import HaltedError, ParameterError, RegistrationError, Unav
 from quincunx.ledger import Account, Halt, Ledger, Reservation
 from quincunx.ledger.halting import Halts, bits, told
 from tests.ledger.test_verify import rechained
-from tests.ledger.worlds import opened, question, specification, ticking
+from tests.ledger.worlds import empty, opened, question, specification, ticking
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 STORED = Path(__file__).parent.parent / "fixtures" / "ledger_v1.db"
 
 
 @pytest.fixture
 def ledger() -> Ledger:
-    opened = Ledger.open(":memory:", clock=ticking())
+    opened = empty(clock=ticking())
     opened.register(dataset="visits", specification=specification())
     return opened
 
@@ -91,7 +93,7 @@ class TestAHalt:
 
     def test_a_reservation_of_another_ledger_halts_nothing(self, ledger: Ledger) -> None:
         with pytest.raises(Exception, match="no such reservation"):
-            Ledger.open(":memory:").store(ledger.reserve(question("x")), None)
+            empty().store(ledger.reserve(question("x")), None)
 
 
 class TestReopening:
@@ -170,7 +172,7 @@ class TestReopening:
 
 def view(failing: int | None, asked: int, together: bool) -> tuple[object, ...]:
     """All that can be seen when question number `failing` fails: answers, sentences, records, accounts."""
-    ledger = Ledger.open(":memory:", clock=ticking())
+    ledger = empty(clock=ticking())
     ledger.register(dataset="visits", specification=specification())
     seen: list[object] = []
 

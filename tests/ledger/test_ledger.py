@@ -10,7 +10,9 @@ import pytest
 import quincunx as qx
 from quincunx.errors import BudgetError, DataError, ParameterError, PrivacyError, RegistrationError
 from quincunx.ledger import Ledger, Reservation
-from tests.ledger.worlds import question, specification, ticking
+from tests.ledger.worlds import empty, question, specification, ticking
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 TENTH = Fraction(1, 10)
 
@@ -18,7 +20,7 @@ TENTH = Fraction(1, 10)
 @pytest.fixture
 def ledger() -> Iterator[Ledger]:
     """ρ = 1 and δ = 1e-6 for the dataset, 1/2 for each plan, 3/10 for alice, 1/10 for bob."""
-    with Ledger.open(":memory:", clock=ticking()) as opened:
+    with empty(clock=ticking()) as opened:
         budgets = {"plan": "1/2", "analysts": {"alice": "3/10", "bob": "1/10"}}
         opened.register(dataset="visits", specification=specification(), budgets=budgets)
         yield opened
@@ -34,7 +36,7 @@ def kinds(ledger: Ledger) -> list[str]:
 
 class TestRegistration:
     def test_the_first_use_registers_and_the_same_again_changes_nothing(self) -> None:
-        ledger = Ledger.open(":memory:")
+        ledger = empty()
         first = ledger.register(dataset="visits", specification=specification())
         head = ledger.head
         assert ledger.register(dataset="visits", specification=specification("1.0"), budgets={}) == first
@@ -51,7 +53,7 @@ class TestRegistration:
         ],
     )
     def test_a_later_use_that_differs_is_refused_and_shows_both(self, other: qx.Specification, line: str) -> None:
-        ledger = Ledger.open(":memory:")
+        ledger = empty()
         ledger.register(dataset="visits", specification=specification())
         with pytest.raises(RegistrationError) as caught:
             ledger.register(dataset="visits", specification=other)
@@ -180,7 +182,7 @@ class TestThreeSteps:
         assert ledger.reserve(question("invariants", 0), analyst="curator").stored
 
     def test_a_reservation_of_another_ledger_is_refused(self, ledger: Ledger) -> None:
-        other = Ledger.open(":memory:")
+        other = empty()
         other.register(dataset="visits", specification=specification())
         foreign = other.reserve(question("x"))
         for act in (lambda: ledger.store(foreign, b"42"), lambda: ledger.reveal(foreign)):
@@ -228,7 +230,7 @@ class TestBudgets:
         assert spent(ledger) == TENTH
 
     def test_pure_has_no_delta(self) -> None:
-        ledger, pure = Ledger.open(":memory:"), specification(standard=qx.standard.Pure())
+        ledger, pure = empty(), specification(standard=qx.standard.Pure())
         ledger.register(dataset="visits", specification=pure)
         with pytest.raises(BudgetError, match="δ"):
             ledger.reserve(question("x", specification=pure, delta="1e-9"))
@@ -245,7 +247,7 @@ class TestBudgets:
             ledger.reserve(question("x"), analyst="carol")
 
     def test_rational_budgets_are_used_up_exactly(self) -> None:
-        ledger = Ledger.open(":memory:")
+        ledger = empty()
         ledger.register(dataset="visits", specification=specification())
         for i in range(10):
             ledger.reserve(question(i, 0.1))
@@ -291,10 +293,10 @@ class TestElsewhere:
 class TestRecords:
     def test_times_are_utc(self) -> None:
         noon = datetime(2026, 5, 1, 14, 0, 0, 5000, tzinfo=timezone(timedelta(hours=2)))
-        ledger = Ledger.open(":memory:", clock=lambda: noon)
+        ledger = empty(clock=lambda: noon)
         ledger.register(dataset="visits", specification=specification())
         assert ledger.records()[0].time == "2026-05-01T12:00:00.005Z"
-        own = Ledger.open(":memory:")
+        own = empty()
         own.register(dataset="visits", specification=specification())
         assert abs(datetime.fromisoformat(own.records()[0].time) - datetime.now(UTC)) < timedelta(minutes=5)
 
@@ -362,4 +364,4 @@ class TestBadInput:
         with pytest.raises(PrivacyError) as caught:
             ledger.store(forged, b"another")
         assert "canary" not in str(caught.value)
-        assert repr(ledger) == "<Ledger: :memory:>"
+        assert repr(ledger) == f"<Ledger: {ledger.path}>"

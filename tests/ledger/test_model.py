@@ -6,11 +6,19 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from quincunx.errors import BudgetError, PrivacyError
 from quincunx.ledger import Ledger, Reservation
-from tests.ledger.worlds import question, specification, swift_folder, ticking
+from tests.ledger.worlds import made, question, specification, swift_folder, ticking
+from tests.postgres import Server
 
 DELTA = Fraction(1, 10**6)
 SHARES = {"plan": Fraction(2, 3), "alice": Fraction(1, 2), "bob": Fraction(1, 5)}
@@ -27,7 +35,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = swift_folder()
-        self.path = Path(self.folder.name) / "ledger.db"
+        self.path = self.place()
         self.ledger = Ledger.open(self.path, clock=ticking())
         self.total = Fraction(1)
         self.spent: dict[tuple[str, str], Fraction] = {}
@@ -37,6 +45,9 @@ class Machine(RuleBasedStateMachine):
         self.reservations: list[Reservation] = []
         self.heads: list[str] = []
         self.expected = 1
+
+    def place(self) -> str:
+        return str(Path(self.folder.name) / "ledger.db")
 
     @initialize()
     def register(self) -> None:
@@ -153,3 +164,12 @@ class Machine(RuleBasedStateMachine):
 
 TestModel = Machine.TestCase
 TestModel.settings = settings(max_examples=60, stateful_step_count=25)
+
+
+@pytest.mark.ci
+def test_the_model_holds_in_a_database(durable: Server) -> None:
+    class Shared(Machine):
+        def place(self) -> str:
+            return made(durable)
+
+    run_state_machine_as_test(Shared, settings=settings(max_examples=15, stateful_step_count=25))

@@ -8,7 +8,9 @@ from quincunx.errors import BudgetError, PrivacyError, RegistrationError
 from quincunx.ledger import Ledger
 from quincunx.ledger.names import looks
 from tests.ledger.make_fixture import by_nobody
-from tests.ledger.worlds import question, specification
+from tests.ledger.worlds import empty, question, specification
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 ALIKE = [
     ("alice", "Alice"), ("alice", "ALICE"), ("alice", "\u0430lice"), ("alice", "\uff41lice"), ("visits", "v\u0456sits"),
@@ -39,7 +41,7 @@ def test_what_does_not(one: str, other: str) -> None:
 
 @pytest.fixture
 def ledger() -> Ledger:
-    opened = Ledger.open(":memory:")
+    opened = empty()
     budgets = {"analysts": {"alice": "1/2", "bob": "1/2"}}
     opened.register(dataset="visits", specification=specification(), budgets=budgets)
     return opened
@@ -67,7 +69,7 @@ def test_nor_a_new_analyst(ledger: Ledger, name: str) -> None:
 
 
 def test_nor_one_who_has_spent_without_a_budget() -> None:
-    ledger = Ledger.open(":memory:")
+    ledger = empty()
     ledger.register(dataset="visits", specification=specification())
     ledger.reserve(question("x"), analyst="dora")
     ledger.reserve(question("y"), analyst="dora")

@@ -7,7 +7,7 @@ import pytest
 
 from quincunx.errors import ParameterError, UnavailableError
 from quincunx.ledger import Record
-from quincunx.ledger.record import GENESIS, KINDS, LATER, chained, decoded, head_text, read_head
+from quincunx.ledger.record import GENESIS, KINDS, SINCE, chained, decoded, head_text, read_head
 
 BODY = '{"cost":"1/2","dataset":"visits","delta":"0","note":"by hand","when":null}'
 
@@ -55,8 +55,9 @@ def test_what_is_not_known_is_refused(kind: object, body: object) -> None:
 
 
 def test_the_kinds_are_for_ever() -> None:
-    assert set(KINDS) - LATER == {"registration", "amendment", "reservation", "answer", "replay", "external"}
-    assert LATER == {"halted", "reopened"} <= set(KINDS)
+    assert set(KINDS) - set(SINCE) == {"registration", "amendment", "reservation", "answer", "replay", "external"}
+    assert SINCE == {"halted": 2, "reopened": 2, "moved": 4}
+    assert set(SINCE) <= set(KINDS)
 
 
 def test_a_head_reads_back() -> None:

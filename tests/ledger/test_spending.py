@@ -14,7 +14,9 @@ from quincunx.errors import BudgetError, ParameterError
 from quincunx.ledger import Ledger
 from quincunx.ledger.spending import exact, rounded
 from tests.ledger.make_fixture import by_nobody
-from tests.ledger.worlds import question, specification
+from tests.ledger.worlds import empty, question, specification
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 STORED = Path(__file__).parent.parent / "fixtures" / "ledger_v1.db"
 FINE = Fraction(1, 10**30)
@@ -23,7 +25,7 @@ LONG = Fraction(1, 10**5) + Fraction(1, 3**200)
 
 @pytest.fixture
 def ledger() -> Ledger:
-    opened = Ledger.open(":memory:")
+    opened = empty()
     opened.register(dataset="visits", specification=specification())
     return opened
 
@@ -74,7 +76,7 @@ def test_a_long_fraction_is_refused_before_it_is_reserved(ledger: Ledger) -> Non
 
 
 def test_nobody_can_fill_the_sums_of_others() -> None:
-    ledger = Ledger.open(":memory:")
+    ledger = empty()
     ledger.register(
         dataset="visits", specification=specification(), budgets={"analysts": {"mallory": "1e-200", "alice": "1/2"}}
     )
@@ -107,7 +109,7 @@ def test_the_curator_registers_another_smallest_spend(ledger: Ledger) -> None:
 
 
 def test_all_that_remains_may_be_spent_whatever_its_fraction() -> None:
-    ledger = Ledger.open(":memory:")
+    ledger = empty()
     ledger.register(dataset="visits", specification=specification(), budgets={"analysts": {"alice": "1/9973"}})
     with pytest.raises(ParameterError, match="too long"):
         ledger.reserve(question("x", "1/99730"), analyst="alice")

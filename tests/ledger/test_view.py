@@ -11,7 +11,9 @@ import pytest
 import quincunx as qx
 from quincunx.errors import BudgetError, DataError, HaltedError, PrivacyError, QuincunxError, RegistrationError
 from quincunx.ledger import Ledger, Question, Reservation, Standing
-from tests.ledger.worlds import question, specification, ticking
+from tests.ledger.worlds import empty, question, specification, ticking
+
+pytestmark = pytest.mark.usefixtures("each_store")
 
 TENTH = Fraction(1, 10)
 ASKERS = (None, "alice", "bob", "curator", "Alice", "eve", " ")
@@ -54,7 +56,7 @@ def looked(ledger: Ledger, asked: Question, analyst: str | None) -> object:
 @pytest.mark.parametrize("limits", [True, False])
 @pytest.mark.parametrize(("name", "analyst"), list(product(ASKED, ASKERS)))
 def test_a_replay_is_what_reserving_and_revealing_give(name: str, analyst: str | None, limits: bool) -> None:
-    with Ledger.open(":memory:", clock=ticking()) as ledger:
+    with empty(clock=ticking()) as ledger:
         filled(ledger, limits=limits)
         before = ledger.head
         found = looked(ledger, ASKED[name], analyst)
@@ -65,7 +67,7 @@ def test_a_replay_is_what_reserving_and_revealing_give(name: str, analyst: str |
 
 
 def test_a_replay_while_the_dataset_is_halted() -> None:
-    with Ledger.open(":memory:") as ledger:
+    with empty() as ledger:
         filled(ledger, limits=False)
         with pytest.raises(HaltedError):
             ledger.store(ledger.reserve(question("failing"), analyst="alice"), None)
@@ -85,7 +87,7 @@ def test_a_file_replays_nothing_under_an_injected_key(tmp_path: Path) -> None:
 
 
 def test_a_view_tells_what_an_account_tells() -> None:
-    with Ledger.open(":memory:") as ledger:
+    with empty() as ledger:
         filled(ledger, limits=True)
         account, head = ledger.account("visits"), ledger.head
         with ledger.look() as view:
@@ -106,7 +108,7 @@ def test_a_view_tells_what_an_account_tells() -> None:
 
 
 def test_a_reservation_knows_where_the_dataset_stands_after_it() -> None:
-    with Ledger.open(":memory:") as ledger:
+    with empty() as ledger:
         filled(ledger, limits=False)
         first = ledger.reserve(question("x"))
         later = ledger.reserve(question("y"))

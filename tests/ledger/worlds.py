@@ -11,7 +11,9 @@ from pathlib import Path
 
 import quincunx as qx
 from quincunx.ledger import Ledger, Question
+from quincunx.ledger.postgres import create
 from quincunx.ledger.sqlite.schema import APPLICATION, TABLES
+from tests.postgres import Server, fresh
 
 
 def specification(intensity: object = 1, standard: object = None, unit: object = None) -> qx.Specification:
@@ -39,6 +41,30 @@ def opened(path: Path, version: int) -> Ledger:
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     return Ledger.open(path, create=False, clock=ticking())
+
+
+# Where `empty` makes ledgers; None: in memory.
+SERVER: Server | None = None
+
+
+def empty(clock: Callable[[], datetime] | None = None) -> Ledger:
+    """A new ledger in the store that is tested."""
+    more = {} if clock is None else {"clock": clock}
+    return Ledger.open(":memory:" if SERVER is None else made(SERVER), **more)
+
+
+def staffed(server: Server) -> Server:
+    """The server with the roles of a ledger: owner, teller and auditor."""
+    roles = [f"CREATE ROLE {role} LOGIN" for role in ("owner", "teller", "auditor")]
+    server.run(*roles, "GRANT CREATE ON DATABASE postgres TO owner")
+    return server
+
+
+def made(server: Server) -> str:
+    """The teller's address of a new ledger in a database."""
+    schema = fresh()
+    create(server.address("owner", schema=schema), tellers=["teller"], auditors=["auditor"])
+    return server.address("teller", schema=schema)
 
 
 def ticking() -> Callable[[], datetime]:

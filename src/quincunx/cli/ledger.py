@@ -1,4 +1,4 @@
-"""`quincunx ledger`: look into a ledger, check it, add what was spent elsewhere, amend what is registered, reopen."""
+"""`quincunx ledger`: look into a ledger, check it, add, amend, reopen; make one in a database, and move one there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from quincunx.spec import Specification
 
 app = typer.Typer(
-    help="Show, verify, export, add to and amend a ledger, and reopen a halted dataset.", no_args_is_help=True
+    help="Show, verify, export, add to and amend a ledger, and reopen a halted dataset; make one in a database.",
+    no_args_is_help=True,
 )
 
 # kind of record → what it says, from its body and the symbol of the dataset's budget
@@ -38,9 +39,11 @@ _WORDS: Final[dict[str, Callable[[dict[str, Any], str], str]]] = {
     "external": lambda body, symbol: f"{_stated(symbol, body['cost'])}: {body['note']}",
     "halted": lambda body, _: f"an engine failed on the rows of version {body['version']}",
     "reopened": lambda body, _: body["reason"] or f"by version {body['version']}",
+    "moved": lambda body, _: f"to {body['address']}",
 }
 
-File = Annotated[str, typer.Argument(metavar="LEDGER", help="The ledger's file.")]
+File = Annotated[str, typer.Argument(metavar="LEDGER", help="The ledger's file, or its address: postgresql://….")]
+Address = Annotated[str, typer.Argument(help="postgresql://role@host/database, without a password; ?schema=….")]
 Dataset = Annotated[str, typer.Argument(help="The registered name of the dataset.")]
 
 
@@ -156,6 +159,55 @@ def reopen(
     with _opened(ledger) as opened:
         account, head = opened.reopen(dataset, reason=reason), opened.head
     _report(account, head, "reopened", as_json)
+
+
+@app.command("create")
+@reports_errors
+def create(
+    address: Address,
+    teller: Annotated[list[str] | None, typer.Option(help="A role that may spend. Repeatable.")] = None,
+    auditor: Annotated[list[str] | None, typer.Option(help="A role that may read. Repeatable.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an empty ledger in a PostgreSQL database, as the role that owns it and does not spend."""
+    from quincunx.ledger.postgres import create as make
+
+    made = make(address, tellers=teller or [], auditors=auditor or [])
+    if as_json:
+        print_json({"made": made, "tellers": teller or [], "auditors": auditor or []})
+    else:
+        typer.echo(
+            f"made: {made}, for {_count(len(teller or []), 'teller')} and {_count(len(auditor or []), 'auditor')}"
+        )
+
+
+@app.command("migrate")
+@reports_errors
+def migrate(address: Address, as_json: AsJson = False) -> None:
+    """Bring a ledger in a database to the newest format, as its owner."""
+    from quincunx.ledger.postgres import migrate as bring
+
+    before, now = bring(address)
+    if as_json:
+        print_json({"before": before, "now": now})
+    else:
+        typer.echo(f"format {now}" + (": nothing to do" if before == now else f", before {before}"))
+
+
+@app.command("copy")
+@reports_errors
+def copy(
+    ledger: File,
+    address: Annotated[str, typer.Argument(help="An empty ledger in a database, as a teller: postgresql://….")],
+    as_json: AsJson = False,
+) -> None:
+    """Close a ledger for ever and go on with all of it in a database. Interrupted, it is repeated in the same words."""
+    with _opened(ledger) as opened:
+        head = opened.move(address)
+    if as_json:
+        print_json({"moved": masked(address), "head": head})
+    else:
+        typer.echo(f"moved: {masked(ledger)} is closed, and goes on at {masked(address)}, head {head}")
 
 
 def _opened(path: str) -> Ledger:

@@ -14,21 +14,24 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from quincunx.errors import DataError, ParameterError, PrivacyError, kind_of
+from quincunx.errors import DataError, ParameterError, PrivacyError, UnavailableError, kind_of
 from quincunx.ledger import verify
 from quincunx.ledger.account import Account, Answer, Reservation
 from quincunx.ledger.amendment import check_amendment
 from quincunx.ledger.book import DATASET, Book
 from quincunx.ledger.canonical import canonical, check_moment, digest, dumped, name, sentence
 from quincunx.ledger.halting import Halts
+from quincunx.ledger.moving import moved
+from quincunx.ledger.postgres import Postgres, is_address
 from quincunx.ledger.question import Question
 from quincunx.ledger.record import Record, head_text
 from quincunx.ledger.registration import Budgets, Registration
 from quincunx.ledger.spending import rounded
-from quincunx.ledger.sqlite import SQLite
+from quincunx.ledger.sqlite import MEMORY, SQLite
 from quincunx.ledger.store import Store, Transaction
 from quincunx.ledger.view import View, check_asker, checked, revealed, standing
 from quincunx.noise import injected as key_injected
@@ -55,19 +58,30 @@ class Ledger:
     def open(
         path: str | os.PathLike[str], *, create: bool = True, wait: float = 30, clock: Callable[[], datetime] = _utc
     ) -> Ledger:
-        """The ledger in the file `path`, made if it does not exist and `create` is true.
+        """The ledger in the file `path`, made if it does not exist and `create` is true; or in a database.
 
-        ":memory:" is a ledger that ends with the process. wait: how many seconds a call waits for other processes
+        ":memory:" is a ledger that ends with the process. postgresql://… is one that several machines share, and that
+        its owner has made (`quincunx ledger create`). wait: how many seconds a call waits for other processes
         before it raises UnavailableError. clock: gives the time of the records, with its zone.
         """
         if isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait <= 3600 or math.isnan(wait):
             raise ParameterError("must be from 0 to 3600 seconds", where="wait", got=ascii(wait)[:40])
+        if is_address(path):
+            return Ledger(Postgres(str(path), wait=wait), clock)
         return Ledger(SQLite(path, create=create, wait=wait), clock)
 
     @staticmethod
+    def beside(folder: Path, written: str) -> str:
+        """The place that a plan file in this folder names: a file beside it, memory, or an address as it is."""
+        return written if written == MEMORY or is_address(written) else str(folder / written)
+
+    @staticmethod
     def exists(path: str | os.PathLike[str]) -> bool:
-        """Whether there is a ledger to open. Looks at the place alone, and makes nothing."""
-        return os.path.exists(path)
+        """Whether there is a ledger to open. Looks at the place alone, and makes nothing.
+
+        A database is not asked: nobody but its owner makes a ledger there.
+        """
+        return is_address(path) or os.path.exists(path)
 
     def close(self) -> None:
         """Close the file. A ledger in memory is forgotten."""
@@ -106,7 +120,7 @@ class Ledger:
         later call that says the same changes nothing; one that differs raises RegistrationError and shows both.
         """
         given = Registration(dataset=dataset, specification=specification, budgets=budgets)
-        with self._store.writing() as transaction:
+        with self._writing() as transaction:
             book = Book(transaction)
             found = book.found(given.dataset)
             if found is not None:
@@ -131,7 +145,7 @@ class Ledger:
         what was spent under one unit says nothing about another.
         """
         why = sentence(reason, "reason")
-        with self._store.writing() as transaction:
+        with self._writing() as transaction:
             book = Book(transaction)
             old = book.registration(name(dataset, "dataset"))
             new = Registration(
@@ -166,7 +180,7 @@ class Ledger:
         spend = {"dataset": question.dataset, "question": key, "cost": str(cost), "delta": str(delta)}
         more = {"version": question.version, "asked": json.loads(question.asked), "plan": plan}
         asked = dumped({**spend, **more, "analyst": analyst})
-        with self._store.writing() as transaction:
+        with self._writing() as transaction:
             book = Book(transaction)
             registration = check_asker(book, question, analyst)
             seq, time, stored = transaction.question(key), self._now(), transaction.answer(key) is not None
@@ -232,7 +246,7 @@ class Ledger:
             got = f"{len(content)} bytes" if isinstance(content, bytes) else type(content).__name__
             raise DataError(f"an answer is stored as bytes, at most {_MAX_ANSWER}", where="store", got=got)
         key, dataset = _key(reservation), reservation.dataset
-        with self._store.writing() as transaction:
+        with self._writing() as transaction:
             book, halts = Book(transaction), Halts(transaction)
             _check_reserved(transaction, reservation)
             # An answer that is there is shown, also to those whose engine failed: nobody learns of it.
@@ -259,13 +273,21 @@ class Ledger:
         Questions that were open at the halt stay withheld on their version. Every opening is counted and shown.
         """
         why = sentence(reason, "reason")
-        with self._store.writing() as transaction:
+        with self._writing() as transaction:
             book, halts = Book(transaction), Halts(transaction)
             registration = book.registration(name(dataset, "dataset"))
             if not halts.pending(dataset):
                 raise ParameterError("nothing is halted, so there is nothing to reopen", where=f"dataset {dataset!r}")
             self._reopened(transaction, book, dataset, self._now(), reason=why)
             return _account(transaction, book, registration)
+
+    def move(self, address: str) -> str:
+        """Close this ledger for ever, and go on with all of it in an empty one in a database; the head.
+
+        address: postgresql://…, made by its owner. A move that was interrupted is repeated with the same address; at no
+        moment can both be spent from. Stored answers can still be read here.
+        """
+        return moved(self._store, address, self._now)
 
     def reveal(self, reservation: Reservation) -> Answer:
         """The stored answer to a reserved question, read from the ledger."""
@@ -286,7 +308,7 @@ class Ledger:
         spent, used, why = non_negative(cost, "cost"), delta_parameter(delta), sentence(note, "note")
         if when is not None:
             check_moment(when)
-        with self._store.writing() as transaction:
+        with self._writing() as transaction:
             book = Book(transaction)
             registration = book.registration(name(dataset, "dataset"))
             spent = rounded(spent, registration.total, book.balance(registration, DATASET).remaining or _ZERO)
@@ -335,6 +357,15 @@ class Ledger:
     ) -> None:
         body = canonical({"dataset": dataset, "version": version, "reason": reason}, "reopen")
         transaction.add_reopening(dataset, book.append("reopened", body, time), closed=reason is None)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Transaction]:
+        with self._store.writing() as transaction:
+            gone = transaction.moved()
+            if gone is not None:
+                hint = f"It goes on at {gone[1]}"
+                raise UnavailableError("this ledger has moved, and is closed", where=self.path, hint=hint)
+            yield transaction
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

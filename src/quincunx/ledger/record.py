@@ -3,7 +3,8 @@
 The constitution of records: a kind is never removed and its meaning never changes; a new kind needs a new format, which
 older versions refuse; what is not known is refused. A ledger of format 1 is used as it is until the first record that
 format 1 does not know; that record's own transaction makes it format 2. Format 3 has the same records and keeps what
-is worked out from them in rows that are only added (`store.py`).
+is worked out from them in rows that are only added (`store.py`). Format 4 is format 3 with the record that ends a
+ledger which goes on in another place.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Final
 from quincunx.errors import ParameterError, UnavailableError
 from quincunx.ledger.canonical import digest, dumped
 
+# The format of a new file.
 FORMAT: Final = 3
 # kind → the keys of its body
 KINDS: Final[dict[str, frozenset[str]]] = {
@@ -28,9 +30,11 @@ KINDS: Final[dict[str, frozenset[str]]] = {
     # Format 2. version of "reopened": the new one that reopened the dataset; None where a reason did.
     "halted": frozenset({"dataset", "version"}),
     "reopened": frozenset({"dataset", "version", "reason"}),
+    # Format 4. ledger: which one it goes on in, of all that exist; address: where that was.
+    "moved": frozenset({"ledger", "address"}),
 }
-# The kinds that a file of format 1 cannot hold.
-LATER: Final = frozenset({"halted", "reopened"})
+# kind → the first format that can hold it, where that is not 1.
+SINCE: Final = {"halted": 2, "reopened": 2, "moved": 4}
 # How every chain begins, whatever the format: a head that was printed once stays a head.
 GENESIS: Final = digest("quincunx/ledger/1")
 _SHOWN: Final = 32
@@ -41,8 +45,8 @@ _HEAD: Final = re.compile(r"(0|[1-9][0-9]{0,17}):([0-9a-f]{16,64})")
 class Record:
     """One record. `hash` is SHA-256 of the others, so that it fixes this record and all before it.
 
-    seq: 1, 2, 3, …  time: UTC, ISO 8601. kind: registration, amendment, reservation, answer, replay, external, halted
-    or reopened. body: what happened, as JSON. previous: the hash of the record before.
+    seq: 1, 2, 3, …  time: UTC, ISO 8601. kind: registration, amendment, reservation, answer, replay, external, halted,
+    reopened or moved. body: what happened, as JSON. previous: the hash of the record before.
     """
 
     seq: int

@@ -21,15 +21,24 @@ class Transaction(Protocol):
 
     @property
     def format(self) -> int:
-        """1: no halts; 2: halts, and totals that are overwritten; 3: rows are only added."""
+        """1: no halts; 2: halts, and totals that are overwritten; 3: rows are only added; 4: it may have moved."""
+        ...
+
+    @property
+    def ledger(self) -> str:
+        """Which ledger it is, of all that exist; "" for a file, which is known by its name."""
         ...
 
     def require(self, wanted: int) -> None:
-        """Make this at least a store of format 2, so that versions that do not know it refuse to open it."""
+        """Make this a store of at least that format, 2 or 4, so that versions that do not know it refuse to open it."""
         ...
 
     def last(self) -> tuple[int, str] | None:
         """(number, hash) of the last record."""
+        ...
+
+    def moved(self) -> tuple[str, str] | None:
+        """(which ledger, its address) goes on in its place; None where this one does."""
         ...
 
     def append(self, row: Row) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from quincunx.errors import QuincunxError, VerificationError
 from quincunx.ledger.canonical import canonical, digest, dumped
 from quincunx.ledger.question import key_of
-from quincunx.ledger.record import GENESIS, KINDS, LATER, chained, read_head
+from quincunx.ledger.record import GENESIS, KINDS, SINCE, chained, read_head
 from quincunx.ledger.registration import Registration
 from quincunx.ledger.store import Transaction
 from quincunx.numbers import amount, stated
@@ -64,6 +64,8 @@ def findings(transaction: Transaction) -> tuple[list[str], dict[int, str]]:
         if hashed != chained(seq, time, kind, body, previous):
             found.append(f"record {seq} was changed: its hash is not that of its content")
         state.take(seq, kind, body)
+    if state.gone is not None and state.gone[1] != transaction.ledger and state.gone[0] != last:
+        found.append(f"record {state.gone[0]} says that the ledger moved, and more was recorded here")
     found.extend(state.against(transaction))
     return found, chain
 
@@ -95,6 +97,8 @@ class _State:
     halts: dict[int, list[Any]] = field(default_factory=dict)
     reopenings: dict[int, tuple[str, int]] = field(default_factory=dict)
     withheld: dict[str, int] = field(default_factory=dict)
+    # (record, ledger) of the last move.
+    gone: tuple[int, str] | None = None
 
     def take(self, seq: int, kind: str, text: str) -> None:
         """Apply one record; what contradicts the records before it becomes a finding."""
@@ -102,14 +106,14 @@ class _State:
             body = json.loads(text)
             known = (
                 kind in KINDS
-                and not (self.format < 2 and kind in LATER)
+                and self.format >= SINCE.get(kind, 1)
                 and body.keys() == KINDS[kind]
                 and dumped(body) == text
             )
             if not known:
                 self.found.append(f"record {seq} has a kind or content that is not known")
                 return
-            if kind != "registration" and body["dataset"] not in self.registered:
+            if "dataset" in body and kind != "registration" and body["dataset"] not in self.registered:
                 self.found.append(f"record {seq} speaks of a dataset that is not registered before it")
                 return
             _RULES[kind](self, seq, body)
@@ -201,6 +205,9 @@ class _State:
             halt[2] = seq if halt[2] is None else halt[2]
             halt[3] = halt[3] if reason is None else seq
 
+    def move(self, seq: int, body: Body) -> None:
+        self.gone = (seq, body["ledger"])
+
     def charge(self, seq: int, registration: Registration, holder: Total, cost: Fraction, delta: Fraction) -> None:
         if cost < 0 or delta < 0:
             self.found.append(f"record {seq} spends less than nothing")
@@ -275,4 +282,5 @@ _RULES: Final[dict[str, Callable[[_State, int, Body], None]]] = {
     "external": _State.external,
     "halted": _State.halt,
     "reopened": _State.reopen,
+    "moved": _State.move,
 }

@@ -40,4 +40,5 @@ TABLES: Final = {
     1: (*_RECORDS, *_OVERWRITTEN),
     2: (*_RECORDS, *_OVERWRITTEN, *HALTING),
     3: (*_RECORDS, *_ADDED),
+    4: (*_RECORDS, *_ADDED),
 }

@@ -20,7 +20,7 @@ from quincunx.errors import PrivacyError, UnavailableError, cause
 from quincunx.ledger.record import FORMAT
 from quincunx.ledger.sqlite.place import MEMORY, check_file, located
 from quincunx.ledger.sqlite.schema import APPLICATION, TABLES
-from quincunx.ledger.sqlite.transaction import SQLiteTransaction
+from quincunx.ledger.sqlite.transaction import SQLiteTransaction, transaction
 
 _SETTINGS: Final = (
     "PRAGMA synchronous = FULL",
@@ -101,7 +101,7 @@ class SQLite:
         with self._gate, _translated(self.path):
             connection = self._taken()
             try:
-                yield SQLiteTransaction(connection, self._begun(connection, begin))
+                yield transaction(connection, self._begun(connection, begin))
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
@@ -209,7 +209,7 @@ def _format_of(connection: sqlite3.Connection, path: str) -> int:
     """The format of the file, inside a transaction; one that is not known is refused."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version not in TABLES:
-        got, hint = f"format {version}", f"This version of Quincunx reads formats up to {FORMAT}; update it."
+        got, hint = f"format {version}", f"This version of Quincunx reads formats up to {max(TABLES)}; update it."
         raise UnavailableError("this ledger has a format that is not known", where=path, got=got, hint=hint)
     return version
 
