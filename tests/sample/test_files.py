@@ -21,6 +21,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert {file.name for file in files} == {
         "persons.parquet",
         "visits.parquet",
+        "households.parquet",
+        "encounters.parquet",
+        "treatments.parquet",
         "regions.csv",
         "plan.toml",
         "README.md",
@@ -47,7 +50,7 @@ def test_types_are_those_of_a_real_table(folder: Path) -> None:
 def test_the_plan_is_read(folder: Path) -> None:
     plan = read_plan(folder / "plan.toml")
     assert [entry.name for entry in plan.releases] == ["visits_by_region", "cost_by_department", "people_by_county"]
-    assert set(plan.tables) == {"visits", "persons", "regions"}
+    assert set(plan.tables) == {"visits", "persons", "regions", "households", "encounters", "treatments"}
     assert all(table.source.is_file() for table in plan.tables.values())
 
 

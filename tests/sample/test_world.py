@@ -14,7 +14,7 @@ def made() -> World:
 
 def test_it_is_the_same_every_time(made: World) -> None:
     again = world(6_000)
-    for table in ("persons", "visits", "regions"):
+    for table in ("persons", "visits", "regions", "households", "encounters", "treatments"):
         one, two = getattr(made, table), getattr(again, table)
         assert list(one) == list(two)
         for name in one:
@@ -73,3 +73,15 @@ def test_the_smallest_world() -> None:
     small = world(100)
     assert small.persons["person_id"].size == 100
     assert small.visits["person_id"].size > 0
+
+
+def test_encounters_lead_to_one_person_or_two_of_a_household_and_treatments_to_encounters(made: World) -> None:
+    home = dict(zip(made.persons["person_id"].tolist(), made.persons["household_id"].tolist(), strict=True))
+    met: dict[int, list[int]] = {}
+    for number, person in zip(made.encounters["encounter_id"], made.encounters["person_id"], strict=True):
+        met.setdefault(int(number), []).append(int(person))
+    assert {len(people) for people in met.values()} == {1, 2}
+    assert all(len({home[person] for person in people}) == 1 for people in met.values())
+    assert all(len(set(people)) == len(people) for people in met.values())
+    assert set(made.treatments["encounter_id"].tolist()) < met.keys()
+    assert set(made.households["household_id"].tolist()) == set(home.values())

@@ -180,15 +180,27 @@ def _measured(measure: Measure, kept: list[tuple[Key, Key, Row]], group: Key) ->
         return measure.where is None or value(measure.where, row) is True
 
     amounts: dict[Key, Counter[Key]] = defaultdict(Counter)
+    values: dict[tuple[Key, Key], set[Any]] = defaultdict(set)
     for who, key, row in kept:
         if measure.vector.kind == "rows":
             amounts[who][key] += 1
+        elif measure.vector.kind == "values":
+            x = _held(measure, row)
+            if counts(row) and x is not None:
+                values[who, key].add(x)
+                amounts[who][key] = len(values[who, key])
         elif counts(row):
             amounts[who][key] = 1
     weights = {who: weight(measure.vector, list(v.values())) for who, v in amounts.items()}
     if measure.vector.kind == "people":
         total = sum(weights[who] for who, v in amounts.items() if group in v)
         return min(max(total, -(2**62) + 1), 2**62 - 1)
+    if measure.vector.kind == "values":
+        weighed: Counter[Any] = Counter()
+        for (who, key), mine in values.items():
+            for x in mine if key == group else ():
+                weighed[x] += weights[who]
+        return sum(min(each, 2**measure.vector.bits) for each in weighed.values())
     total = 0
     shift = 2 ** (measure.vector.bits - measure.fraction)
     for who, key, row in kept:
@@ -204,6 +216,12 @@ def _measured(measure: Measure, kept: list[tuple[Key, Key, Row]], group: Key) ->
         else:
             total += truncated(weights[who] * steps(measure, x), shift)
     return min(max(total, -(2**62) + 1), 2**62 - 1)
+
+
+def _held(measure: Measure, row: Row) -> Any:
+    """The value that counts in a row, None where there is none."""
+    x = None if measure.argument is None else value(measure.argument, row)
+    return None if isinstance(x, float) and not math.isfinite(x) else x
 
 
 def _votes(selection: Selection, kept: list[tuple[Key, Key, Row]]) -> dict[Key, int]:

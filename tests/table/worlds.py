@@ -50,12 +50,16 @@ QUESTIONS = (
     "SELECT COUNT(DISTINCT person) AS p FROM t",
     "SELECT region, COUNT(DISTINCT person) FILTER (WHERE age < 50) AS p, COUNT(*) AS n FROM t GROUP BY region",
     "SELECT age, flag, COUNT(*) AS n, SUM(cost) AS s, COUNT(DISTINCT person) AS p FROM t GROUP BY age, flag",
+    "SELECT COUNT(DISTINCT age) AS d, COUNT(DISTINCT cost) FILTER (WHERE flag) AS c, COUNT(*) AS n FROM t",
+    "SELECT region, COUNT(DISTINCT cost) AS d, COUNT(DISTINCT day) AS e, COUNT(DISTINCT price) AS f FROM t "
+    "WHERE age > 0 GROUP BY region",
     "SELECT s.r, SUM(s.x) AS n FROM (SELECT region AS r, age + age AS x FROM t WHERE cost > 0) AS s GROUP BY s.r",
 )
 # With unknown keys, which need `groups`.
 UNKNOWN = (
     "SELECT age, COUNT(*) AS n FROM t GROUP BY age",
     "SELECT age, region, SUM(cost) AS s, COUNT(DISTINCT person) AS p FROM t GROUP BY age, region",
+    "SELECT age, COUNT(DISTINCT region) AS d, COUNT(DISTINCT cost) FILTER (WHERE flag) AS e FROM t GROUP BY age",
     "SELECT day, AVG(age) AS m FROM t WHERE flag GROUP BY day",
 )
 LIMITS: tuple[dict[str, int], ...] = (
@@ -107,12 +111,17 @@ def frame(data: list[Row]) -> pa.Table:
 
 
 def world(
-    data: list[Row], unit: AddRemove | Replace, limits: Mapping[str, int], threads: int | None = 1
+    data: list[Row],
+    unit: AddRemove | Replace,
+    limits: Mapping[str, int],
+    threads: int | None = 1,
+    *,
+    snapshot: bool = False,
 ) -> tuple[DuckDB, Schema]:
     """An engine on the rows, and their schema."""
     tables = {"t": Table(frame(data), limits=limits, columns=COLUMNS)}
     declared = schema(tables, unit)
-    return DuckDB(tables, declared, threads=threads), declared
+    return DuckDB(tables, declared, snapshot=snapshot, threads=threads), declared
 
 
 def planned(text: str, tables_schema: Schema, norm: Any) -> Program:

@@ -11,6 +11,7 @@ from quincunx.data.notation import Notation, read_notation
 from quincunx.data.opening import origin_of
 from quincunx.data.origin import Found, Hidden, Origin
 from quincunx.data.out import FrameT, copy_to, write_file
+from quincunx.data.sealed import Given, Sealed, Statement, given
 from quincunx.data.sql import (
     binary,
     both,
@@ -48,9 +49,12 @@ __all__ = [
     "SECONDS",
     "Found",
     "FrameT",
+    "Given",
     "Hidden",
     "Notation",
     "Origin",
+    "Sealed",
+    "Statement",
     "binary",
     "both",
     "call",
@@ -64,6 +68,7 @@ __all__ = [
     "distinct_names",
     "engine_type",
     "frame_name",
+    "given",
     "is_unicode",
     "literal",
     "numerals",

@@ -32,18 +32,21 @@ _SETTINGS: Final = {
 
 
 def connect(
-    paths: Sequence[str] = (), threads: int | None = None, *, folders: Sequence[str] = ()
+    paths: Sequence[str] = (), threads: int | None = None, *, folders: Sequence[str] = (), most: int | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A private connection in memory that can read `paths`, and what lies in `folders`; its settings are locked."""
+    """A private connection in memory that can read `paths`, and what lies in `folders`; its settings are locked.
+
+    most: the bytes of memory that it may take, where that is less than its share.
+    """
     # Loaded here: what is declared about data elsewhere needs no engine of this machine.
     import duckdb
 
     connection = duckdb.connect(":memory:")
     for name, value in _SETTINGS.items():
         connection.execute(f"SET {name} = ?", [value])
-    most = memory.share()
-    if most is not None:
-        connection.execute("SET memory_limit = ?", [f"{most >> 20}MiB"])
+    limits = [each for each in (memory.share(), most) if each is not None]
+    if limits:
+        connection.execute("SET memory_limit = ?", [f"{min(limits) >> 20}MiB"])
     if threads is not None:
         connection.execute("SET threads = ?", [threads])
     # The order matters: once external access is off, nothing can be allowed any more.

@@ -194,7 +194,7 @@ def _relation(relation: Any) -> Found:
         chosen = relation.project(", ".join(_crossing(name, storage[name]) for name in names))
         return _Stream(chosen) if arrow.pyarrow() is None else chosen.to_arrow_reader(_BATCH)
 
-    return Given(kind="duckdb", fields=fields, provide=provide, once=True), hidden
+    return Given(kind="duckdb", fields=fields, provide=provide, once=True, alone=True), hidden
 
 
 def _crossing(name: str, storage: str) -> str:

@@ -62,6 +62,10 @@ class Origin(ABC):
         """The same rows under another name while they are read."""
         return self if name == self.name else replace(self, name=name)
 
+    def beside(self) -> Origin:
+        """The same rows, in a question that reads other tables too."""
+        return self
+
     def needed(self, names: Sequence[str]) -> list[str]:
         """The fields of these names, compared without case; where there are none, one that is cheap to read."""
         wanted = {name.lower() for name in names}
@@ -71,20 +75,41 @@ class Origin(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Given(Origin):
-    """Rows that an object of this process holds. provide: makes what the engine reads, from the wanted columns."""
+    """Rows that an object of this process holds. provide: makes what the engine reads, from the wanted columns.
+
+    alone: it streams from a connection that answers one question at a time, perhaps that of another table. drained: it
+    is read to its end before anything else is read.
+    """
 
     provide: Callable[[Sequence[str]], object]
+    alone: bool = False
+    drained: bool = False
+
+    def beside(self) -> Origin:
+        return replace(self, drained=True) if self.alone else self
 
     def relation(self, names: Sequence[str]) -> exp.Expression:  # noqa: ARG002
         return exp.to_table(self.name)
 
     @contextmanager
     def reading(self, cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[exp.Expression]:
-        cursor.register(self.name, self.provide(names))
+        if not self.drained:
+            cursor.register(self.name, self.provide(names))
+            try:
+                yield self.relation(names)
+            finally:
+                cursor.unregister(self.name)
+            return
+        stream = f"{self.name}_stream"
+        cursor.register(stream, self.provide(names))
+        try:
+            cursor.execute(f"CREATE TEMP TABLE {self.name} AS FROM {stream}")
+        finally:
+            cursor.unregister(stream)
         try:
             yield self.relation(names)
         finally:
-            cursor.unregister(self.name)
+            cursor.execute(f"DROP TABLE {self.name}")
 
 
 def visible(described: Sequence[tuple[str, str | None]]) -> tuple[Fields, Hidden]:

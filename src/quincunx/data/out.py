@@ -84,8 +84,11 @@ def relation(columns: Sequence[Values], *, folder: Path | None = None) -> Any:
     handed: dict[str, Any] = {"row": np.arange(len(columns[0].values), dtype=np.int64)}
     selected = []
     for i, column in enumerate(columns):
-        kind = _kind(column)
-        handed[f"c{i}"], handed[f"v{i}"] = _array(column, kind), np.array([v is not None for v in column.values], bool)
+        kind = engine_kind(column)
+        handed[f"c{i}"], handed[f"v{i}"] = (
+            handed_over(column, kind),
+            np.array([v is not None for v in column.values], bool),
+        )
         selected.append(f"CASE WHEN v{i} THEN CAST(c{i} AS {kind}) END AS {quoted(column.name)}")
     connection.register("handed", handed)
     connection.execute(f"CREATE TABLE answer AS SELECT {', '.join(selected)} FROM handed ORDER BY row")
@@ -158,11 +161,13 @@ def _wide(column: Values) -> bool:
     return column.type == "integer" and any(v is not None and not -_WIDE <= v < _WIDE for v in column.values)
 
 
-def _kind(column: Values) -> str:
+def engine_kind(column: Values) -> str:
+    """DuckDB's type for a column."""
     return "HUGEINT" if _wide(column) else _DUCKDB.get(column.type, f"DECIMAL(38, {column.scale})")
 
 
-def _array(column: Values, kind: str) -> Any:
+def handed_over(column: Values, kind: str) -> Any:
+    """The values as a NumPy array that DuckDB reads as this type; what is missing is anything."""
     if kind in _NUMPY:
         dtype, missing = _NUMPY[kind]
         return np.array([missing if value is None else value for value in column.values], dtype=dtype)

@@ -23,12 +23,15 @@ _SPECIAL: Final = {"visits": "* REPLACE (CAST(cost AS DECIMAL(9, 2)) AS cost)"}
 
 
 def write_sample(folder: str | Path, people: Number = 12_000) -> list[Path]:
-    """The sample in a new or empty folder: persons and visits as Parquet, regions as CSV, a plan and a README."""
+    """The sample in a new or empty folder: its tables as Parquet, regions as CSV, a plan and a README."""
     place = _empty(Path(folder))
     made = world(people)
     files = [
         _write(place / "persons.parquet", "persons", made.persons),
         _write(place / "visits.parquet", "visits", made.visits),
+        _write(place / "households.parquet", "households", made.households),
+        _write(place / "encounters.parquet", "encounters", made.encounters),
+        _write(place / "treatments.parquet", "treatments", made.treatments),
         _write(place / "regions.csv", "regions", made.regions),
     ]
     for name in ("plan.toml", "README.md"):

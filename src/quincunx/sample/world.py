@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Number, positive_integer
+from quincunx.sample.encounters import encounters, households, treatments
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -45,11 +46,16 @@ _LEAST, _MOST = 100, 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """The sample's tables, as columns. `regions` is public."""
+    """The sample's tables, as columns. `regions` is public; `treatments` lead to people through `encounters`, and
+    `households` through `persons`.
+    """
 
     persons: Columns
     visits: Columns
     regions: Columns
+    households: Columns
+    encounters: Columns
+    treatments: Columns
 
 
 def world(people: Number = 12_000) -> World:
@@ -59,7 +65,16 @@ def world(people: Number = 12_000) -> World:
         raise ParameterError(f"must be from {_LEAST} to {_MOST:,}", where="people", got=str(count))
     draw = np.random.default_rng(1875)
     persons = _persons(draw, count)
-    return World(persons=persons, visits=_visits(draw, persons), regions=_regions())
+    visits = _visits(draw, persons)
+    homes, met = households(draw, persons), encounters(draw, persons)
+    return World(
+        persons=persons,
+        visits=visits,
+        regions=_regions(),
+        households=homes,
+        encounters=met,
+        treatments=treatments(draw, met),
+    )
 
 
 def _persons(draw: np.random.Generator, count: int) -> dict[str, NDArray[Any]]:

@@ -6,7 +6,8 @@ DuckDB is loaded when it is first used: data that live elsewhere are read by eng
 from typing import TYPE_CHECKING
 
 from quincunx.lazy import exports
-from quincunx.table.aggregates import AGGREGATES, Estimate, Floats, Part, decimals, exact_decimal
+from quincunx.table.aggregates import AGGREGATES, Estimate, Floats, Noise, Part, decimals, exact_decimal
+from quincunx.table.declaration import question_limits
 from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (
     NUMBERS,
@@ -20,10 +21,10 @@ from quincunx.table.expression import (
     Value,
 )
 from quincunx.table.interval import Bounds, End
-from quincunx.table.measure import Measure, Program, Selection, columns_read
+from quincunx.table.measure import Grid, Measure, Program, Selection, columns_read
 from quincunx.table.plan import Key, Query
 from quincunx.table.rules import plan as planned
-from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table.schema import ColumnSchema, Limits, Link, Schema, TableSchema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table
 from quincunx.table.table import schema as schema_of

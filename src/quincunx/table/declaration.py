@@ -15,11 +15,13 @@ from quincunx.data import distinct_names, is_unicode
 from quincunx.errors import DataError, InputError, kind_of, under
 from quincunx.numbers import positive, positive_integer, rational
 from quincunx.table.expression import NUMBERS, Value
-from quincunx.table.schema import MAX_LENGTH, Limits
+from quincunx.table.schema import MAX_LENGTH, Limits, Link
 
 TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
 FIELDS: Final = ("type", "bounds", "step", "keys", "length", "null")
-_LIMITS: Final = ("rows", "groups", "per_group")
+LIMITS: Final = ("rows", "groups", "per_group", "joined")
+LINK: Final = ("via", "on")
+_NAMED: Final = {"via": "table", "on": "column"}
 # More public keys than this in one column are not meant.
 MAX_KEYS: Final = 1_000_000
 # How a bound begins that is a date.
@@ -49,8 +51,34 @@ def read_limits(given: Mapping[str, object]) -> Limits:
     if not isinstance(given, Mapping):
         raise DataError("expected a mapping", where="limits", got=kind_of(given), hint='Write {"rows": 20}.')
     with under("limits"):
-        _known(given, _LIMITS, "limits")
+        _known(given, LIMITS, "limits")
         return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
+
+
+def question_limits(given: Mapping[str, object]) -> Limits:
+    """Limits of one question, from {"rows": …, "groups": …, "per_group": …}."""
+    found = read_limits(given)
+    if found.joined is not None or found == Limits():
+        hint = "Write rows, groups or per_group; how many pairs are joined is declared of a table."
+        got = ", ".join(map(str, given)) or "nothing"
+        raise DataError("a question limits what it counts", where="limits", got=got, hint=hint)
+    return found
+
+
+def read_owner(given: object) -> Link:
+    """The link from {"via": table, "on": column}."""
+    hint = (
+        'Write {"via": "encounters", "on": "encounter_id"}: a table that says whose its rows are, and a column of both.'
+    )
+    if not isinstance(given, Mapping):
+        raise DataError("expected a mapping", where="owner", got=kind_of(given), hint=hint)
+    with under("owner"):
+        _known(given, LINK, "owner")
+        for name in LINK:
+            if not isinstance(given.get(name), str) or not given[name]:
+                got = kind_of(given[name]) if name in given else "nothing"
+                raise DataError(f"{name} is the name of a {_NAMED[name]}", where="owner", got=got, hint=hint)
+        return Link(via=str(given["via"]), on=str(given["on"]))
 
 
 def read_columns(given: object) -> dict[str, Declaration]:

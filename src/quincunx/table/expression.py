@@ -170,3 +170,16 @@ class GroupKey(Expression):
 
     def _own(self) -> dict[str, Json]:
         return {"index": self.index}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Above(Expression):
+    """What a statement works out above the aggregation from these published values and keys; no part of a ledger."""
+
+    tag: ClassVar[str] = "Above"
+
+    arguments: tuple[Expression, ...]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments

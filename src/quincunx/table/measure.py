@@ -23,13 +23,15 @@ class Vector:
     """How the contribution of one unit is bounded.
 
     kind: "rows": v_g is the number of u's rows in group g; "people": v_g = 1 if u has a row in g (for which `where`
-    is true), else 0. norm: 1 or 2. bound2: C², so that C itself may be a square root. bits: weights are integers up to
-    2^bits; 0 where every weight is proved to be one (v is a unit vector by the unit of protection itself).
+    is true), else 0; "values": v_g is the number of different values that the measure's argument has in u's rows in g
+    (for which `where` is true), NULL and the infinite left out. norm: 1 or 2. bound2: C², so that C itself may be a
+    square root. bits: weights are integers up to 2^bits; 0 where every weight is proved to be one (v is a unit vector
+    by the unit of protection itself).
     """
 
     tag: ClassVar[str] = "Vector"
 
-    kind: Literal["rows", "people"]
+    kind: Literal["rows", "people", "values"]
     norm: Literal[1, 2]
     bound2: Fraction
     bits: int
@@ -42,6 +44,31 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Which quantiles are asked of a measure that is a histogram, and what may move it.
+
+    interval: whether they get intervals. weight: the most that the rows of those who may change weigh, in lattice
+    units: people·C. moves: whether they may be replaced, and not only come or go. apart: whether there are several
+    groups.
+    """
+
+    tag: ClassVar[str] = "Grid"
+
+    levels: tuple[Fraction, ...]
+    interval: bool
+    weight: int
+    moves: bool
+    apart: bool
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        levels = [canonical.number(each) for each in self.levels]
+        return canonical.node(
+            self.tag, levels=levels, interval=self.interval, weight=self.weight, moves=self.moves, apart=self.apart
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """One integer for each group: Σ over rows of trunc(W·x / 2^(bits − fraction)), for measures of rows.
 
@@ -49,9 +76,12 @@ class Measure:
     argument on its lattice, clip(⌊argument/step + 1/2⌋, low, high) − centre, 0 where it is NULL or infinite; with
     factors clip(their product, low, high) − centre, 0 where one of them is NULL or infinite. x is 0
     where `where` is not true; such a row still counts in v. low, high: in steps, after the map. A measure of people
-    adds W once for each unit present in the group. One lattice unit of the result stands for step / 2^fraction in the
-    data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in lattice units, between
-    the results of neighbouring datasets under the unit of protection. of: what is added up, in a word.
+    adds W once for each unit present in the group. A measure of values adds up, over the values present in the group,
+    what the weights of the units that have it come to, at most 2^bits. One lattice unit of the result stands for
+    step / 2^fraction in the data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in
+    lattice units, between the results of neighbouring datasets under the unit of protection. grid: instead of a sum,
+    the weights of the rows at each value from low to high, by the number of steps above low; rows without a value have
+    none. Inside a group their distance is the sum over values. of: what is added up, in a word.
     """
 
     tag: ClassVar[str] = "Measure"
@@ -67,15 +97,18 @@ class Measure:
     centre: int
     fraction: int
     sensitivity2: Fraction
+    grid: Grid | None = None
     of: str = field(default="values", compare=False)
 
     def canonical(self) -> Json:
         """What names it in a ledger."""
         # What has no factors is named as it was before there were any.
         factors = {"factors": [each.canonical() for each in self.factors]} if self.factors else {}
+        grid = {} if self.grid is None else {"grid": self.grid.canonical()}
         return canonical.node(
             self.tag,
             **factors,
+            **grid,
             vector=self.vector.canonical(),
             argument=canonical.part(self.argument),
             where=canonical.part(self.where),
@@ -95,8 +128,8 @@ class Measure:
 
     @property
     def unit(self) -> Fraction:
-        """What one lattice unit of the result stands for, in the data's unit."""
-        return self.step / (1 << self.fraction)
+        """What one lattice unit of the result stands for, in the data's unit; of a histogram, in rows."""
+        return (Fraction(1) if self.grid is not None else self.step) / (1 << self.fraction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +164,9 @@ class Program:
 
     parts: for each of the query's aggregates, which measures it is read from, in the order of its roles. biases:
     sentences, from the plan alone, on what the bounded statistic may lack ("people with more than 20 rows are weighted
-    down"). worlds: the first key tells datasets apart that are asked together (neighbour replay), each by itself: it
-    belongs to the owner of a row too, and takes no part in which keys an owner keeps.
+    down"). worlds: the column, in every private table, that tells datasets apart that are asked together (neighbour
+    replay), each by itself: it is the first key, belongs to the owner of a row in every scan, and takes no part in
+    which keys an owner keeps. weights: how much of the spend each measure gets beside the others; none: equal shares.
     """
 
     query: Query
@@ -140,7 +174,8 @@ class Program:
     parts: tuple[tuple[int, ...], ...]
     selection: Selection | None
     biases: tuple[str, ...]
-    worlds: bool = False
+    worlds: str | None = None
+    weights: tuple[Fraction, ...] = ()
 
     def lattices(self, index: int) -> tuple[Lattice, ...]:
         """Where the values of an aggregate's measures lie."""

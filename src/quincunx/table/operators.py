@@ -32,7 +32,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from quincunx.errors import QueryError
-from quincunx.table.expression import Call, Expression, Literal, Value
+from quincunx.table.expression import Call, Column, Expression, Literal, Value
 from quincunx.table.typing import conditional, numeric, temporal, textual
 from quincunx.table.typing.facts import NULL, Facts
 
@@ -139,6 +139,20 @@ def cast(argument: Expression, to: str) -> Expression:
     if argument.type == NULL:
         return Literal(type=to, value=None)
     return Call(operator="cast", arguments=(argument,), **conditional.cast(argument, to).named())
+
+
+def rebuilt(expression: Expression, change: Callable[[Column], Expression]) -> Expression:
+    """The expression over changed columns, typed anew: what was proved of the old ones is not carried over."""
+    if isinstance(expression, Column):
+        return change(expression)
+    if not isinstance(expression, Call):
+        return expression
+    arguments = tuple(rebuilt(each, change) for each in expression.arguments)
+    if arguments == expression.arguments:
+        return expression
+    return (
+        cast(arguments[0], expression.type) if expression.operator == "cast" else apply(expression.operator, *arguments)
+    )
 
 
 def literal(value: Value) -> Literal:

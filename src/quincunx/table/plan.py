@@ -10,6 +10,7 @@ from quincunx.table.aggregates import Aggregate
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression, Value
 from quincunx.table.relations import Relation
+from quincunx.table.schema import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,9 @@ class Query:
     """A question: rows below, aggregates in the middle, post-processing above.
 
     Every aggregate that occurs anywhere, also only in HAVING or ORDER BY, is in `aggregates`, is charged and is noised.
+    limits: those that are stated for this question alone; they choose C, as all limits do, and prove nothing.
+    above: a statement over the published aggregates a0, a1, … and keys k0, k1, … of the table `answer`, which then says
+    all that comes after the noise; empty where outputs, HAVING and ORDER BY say it.
     """
 
     tag: ClassVar[str] = "Query"
@@ -81,6 +85,14 @@ class Query:
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
     offset: int = 0
+    above: str = ""
+    limits: Limits | None = None
+
+    @property
+    def allowed(self) -> Limits:
+        """How much of one unit may count: as follows from the rows, or as this question says instead."""
+        found = self.rows.limits
+        return found if self.limits is None else found.instead(self.limits)
 
     def canonical(self) -> Json:
         """What names all of it in a ledger, what comes after the noise included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from typing import ClassVar, Final
@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 from quincunx.spec import AddRemove, Replace
 from quincunx.table import canonical
 from quincunx.table.canonical import Json
+from quincunx.table.content import Content
 from quincunx.table.expression import Value
 
 # How many bytes of UTF-8 a text may have where nothing is declared, and what may be declared at most.
@@ -44,7 +45,8 @@ class Limits:
     """How much of one unit of protection may count, in each question.
 
     rows: of its rows; groups: of its different groups; per_group: of its rows in one group. None: no limit of this
-    kind. They bound by weighting, so no row is cut.
+    kind. They bound by weighting, so no row is cut. joined: how many pairs of its rows a join may look at; who has more
+    is left out of the join, before any pair is made.
     """
 
     tag: ClassVar[str] = "Limits"
@@ -52,18 +54,40 @@ class Limits:
     rows: int | None = None
     groups: int | None = None
     per_group: int | None = None
+    joined: int | None = None
+
+    def instead(self, stated: Limits) -> Limits:
+        """These, with those that are stated in their place."""
+        return replace(self, **{name: most for name, most in stated.stated.items() if most is not None})
+
+    @property
+    def stated(self) -> dict[str, int | None]:
+        """How much may count, by kind."""
+        return {"rows": self.rows, "groups": self.groups, "per_group": self.per_group}
 
     def canonical(self) -> Json:
         """What names it in a ledger."""
-        return canonical.node(self.tag, rows=self.rows, groups=self.groups, per_group=self.per_group)
+        # Keys are older than joins.
+        further: dict[str, Json] = {} if self.joined is None else {"joined": self.joined}
+        return canonical.node(self.tag, rows=self.rows, groups=self.groups, per_group=self.per_group, **further)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Whose the rows of a table are, where another table says it: those to whom the rows of `via` belong that have the
+    same value of `on`. Several people may be linked to one row, and one person may be linked to it several times.
+    """
+
+    via: str
+    on: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSchema:
-    """One table: private ones have limits and the unit's key, public ones are anyone's to read.
+    """One table: private ones have limits and the unit's key, or a link to it; public ones are anyone's to read.
 
     encoding: of a CSV file that is not UTF-8. marks: of a CSV file, the declared separator, decimal mark and mark
-    between thousands; None where none was declared.
+    between thousands; None where none was declared. content: of a public table, its rows.
     """
 
     name: str
@@ -72,6 +96,8 @@ class TableSchema:
     public: bool = False
     encoding: str | None = None
     marks: tuple[str | None, str | None, str | None] | None = None
+    link: Link | None = None
+    content: Content | None = None
 
     @property
     def required(self) -> tuple[ColumnSchema, ...]:

@@ -12,19 +12,23 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeAl
 from quincunx.data import FrameT, Notation, decimal_parts, distinct_names, read_notation, type_of
 from quincunx.errors import DataError, SpecificationError, under
 from quincunx.spec import AddRemove, Replace
+from quincunx.table.content import Content
 from quincunx.table.declaration import (
     Declaration,
     check_numbers,
     read_columns,
     read_keys,
     read_limits,
+    read_owner,
     read_span,
 )
 from quincunx.table.engines.engine import Binding, engine_for, engine_named
 from quincunx.table.engines.keys import python_value
 from quincunx.table.engines.scan import inside
+from quincunx.table.engines.typed_sql import DEFAULTS, integer_type
 from quincunx.table.expression import Value
-from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table.links import check_link
+from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Link, Schema, TableSchema
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,6 +38,10 @@ __all__ = ["Table", "schema"]
 
 # How many names of columns an error lists.
 _SHOWN: Final = 40
+# How many values of a public table are kept for questions to look up.
+_KEPT: Final = 2**22
+# How many different values of a public column are keys by themselves.
+_LISTED: Final = 2**14
 
 
 class Streamed(Protocol):
@@ -60,6 +68,7 @@ class _Declared(TypedDict, total=False):
 
     limits: Mapping[str, object] | None
     columns: Mapping[str, Mapping[str, object]] | None
+    owner: Mapping[str, str] | None
     encoding: str | None
     separator: str | None
     decimal: str | None
@@ -73,15 +82,17 @@ class Table(Generic[FrameT]):
     source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, or the path of
     a Parquet or CSV file, of a folder of Parquet files or a pattern for them. limits: how much of one person may count
     in a question: rows, groups, per_group. columns: name → {"type", "bounds", "step", "keys", "length", "null"}, each
-    optional. public: anyone may read it; it has no limits. encoding, separator, decimal, thousands: how a CSV file is
-    written that is not UTF-8, or not 1234.5 between commas. Opening reads no private row: the engine that reads the
-    source finds its columns by their metadata.
+    optional. owner: {"via": table, "on": column} where the table has no person's key: its rows are those people's to
+    whom rows of `via` with the same value belong. public: anyone may read it; it has no limits. encoding, separator,
+    decimal, thousands: how a CSV file is written that is not UTF-8, or not 1234.5 between commas. Opening reads no
+    private row: the engine that reads the source finds its columns by their metadata.
     """
 
     origin: Binding
     limits: Limits
     columns: Mapping[str, Declaration]
     public: bool
+    link: Link | None
     dialect: Notation
     notes: tuple[str, ...]
 
@@ -114,6 +125,7 @@ class Table(Generic[FrameT]):
         *,
         limits: Mapping[str, object] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
+        owner: Mapping[str, str] | None = None,
         public: bool = False,
         encoding: str | None = None,
         separator: str | None = None,
@@ -128,10 +140,16 @@ class Table(Generic[FrameT]):
             hint = "Leave limits out: a public table holds nobody's secrets."
             with under("limits"):
                 raise DataError("a public table has no limits", where="limits", hint=hint)
+        link = None if owner is None else read_owner(owner)
+        if public and link is not None:
+            hint = "Leave owner out: rows that anyone may read are nobody's."
+            with under("owner"):
+                raise DataError("a public table has no owner", where="owner", hint=hint)
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "limits", read_limits(limits or {}))
         object.__setattr__(self, "columns", declared)
         object.__setattr__(self, "public", public)
+        object.__setattr__(self, "link", link)
         object.__setattr__(self, "dialect", dialect)
         object.__setattr__(self, "notes", tuple(f"Column {name} {why}." for name, why in hidden.items()))
 
@@ -151,11 +169,11 @@ class Table(Generic[FrameT]):
 
     def schema(self, name: str, tables: Mapping[str, Table]) -> TableSchema:
         """What questions see of this table; keys that name a column of a public table are read from it."""
-        columns = []
+        columns, content = [], self._content() if self.public else None
         for column, each in zip(self._columns(name), self._declarations(), strict=True):
             with under("columns", column.name, "keys"):
                 keys = _keys(f"{name}.columns.{column.name}.keys", each, column.type, tables)
-            columns.append(replace(column, keys=keys))
+            columns.append(replace(column, keys=keys if keys is not None else _different(content, column)))
         return TableSchema(
             name=name,
             columns=tuple(columns),
@@ -163,6 +181,8 @@ class Table(Generic[FrameT]):
             public=self.public,
             encoding=self.encoding,
             marks=self.dialect.marks,
+            link=self.link,
+            content=content,
         )
 
     def _declarations(self) -> list[Declaration]:
@@ -210,33 +230,73 @@ class Table(Generic[FrameT]):
         """SHA-256 of the visible columns and all rows of a public table, in their order."""
         if not self.public:
             raise DataError("only public tables have a digest", where="Table.digest")
+        return self._content().digest
+
+    def _content(self) -> Content:
+        """All rows of a public table, read now."""
         described = self._columns("table")
         hashed = hashlib.sha256(repr([(each.name, each.type) for each in described]).encode())
-        for row in self._rows(described, texts=True):
+        with under("source"):
+            rows = self._rows(described, texts=True)
+        for row in rows:
             hashed.update(repr(row).encode())
-        return hashed.hexdigest()
+        columns = [tuple(row[place] for row in rows) for place in range(len(described))]
+        storage = dict(self.origin.fields)
+        types = [
+            (each.name, _kept_type(each.type, storage[each.name], values))
+            for each, values in zip(described, columns, strict=True)
+        ]
+        small = len(rows) * len(described) <= _KEPT
+        return Content(
+            digest=hashed.hexdigest(), types=tuple(types), rows=len(rows), columns=tuple(columns) if small else None
+        )
 
     def _rows(self, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
         return engine_named(self.origin.engine).public_rows(self.origin, columns, texts=texts)
 
 
+def _different(content: Content | None, column: ColumnSchema) -> tuple[Value, ...] | None:
+    """The values of a public column, which anyone may list; decimals are no keys."""
+    if content is None or column.type == "decimal":
+        return None
+    values = content.values(column.name, column.type)
+    found = tuple(dict.fromkeys(values or ()))
+    return found if 0 < len(found) <= _LISTED else None
+
+
+def _kept_type(kind: str, storage: str, values: Sequence[str | None]) -> str:
+    """The engine's type that holds these values of a declared type exactly."""
+    if kind == "decimal" and decimal_parts(storage) is not None:
+        return storage
+    if kind == "integer":
+        whole = [int(value) for value in values if value is not None]
+        return integer_type(min(whole, default=0), max(whole, default=0))
+    return DEFAULTS[kind]
+
+
 def schema(tables: Mapping[str, Table], unit: AddRemove | Replace) -> Schema:
-    """The schema of all tables. Private tables must hold the unit's key, and its period's column where it has one."""
+    """The schema of all tables. Private tables must hold the unit's key, and its period's column where it has one, or
+    lead by a link to one that does.
+    """
     with under("tables"):
         names = distinct_names(list(tables), "tables")
     found = {}
     for name in names:
         with under("tables", name):
             found[name] = tables[name].schema(name, tables)
+    declared = Schema(tables=found, unit=unit)
     for table in found.values():
-        if not table.public:
+        if table.link is not None:
+            with under("tables", table.name, "owner"):
+                check_link(declared, table)
+        elif not table.public:
             with under("spec", "unit"):
                 _check_unit(table, unit)
     if all(table.public for table in found.values()):
         with under("tables"):
             hint = "Leave public out for the table with the people."
             raise DataError("no table is private", where="tables", hint=hint)
-    return Schema(tables=found, unit=unit)
+    return declared
 
 
 def _check_names(declared: Iterable[str], origin: Binding, hidden: Mapping[str, str]) -> None:

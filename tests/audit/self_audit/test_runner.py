@@ -34,8 +34,9 @@ def test_no_claim_of_the_catalogue_is_refuted(full: bool) -> None:
     """All claims with an injected key: the false-alarm rate of all together is 1e-6."""
     refuted = []
     for name, entry in self_audit.claims().items():
-        # What is drawn one at a time is drawn less.
-        samples = 10**6 if full else FEW if entry.share == 1 else FEW // 4
+        # What is drawn one at a time is drawn less; with a million the exponential mechanism, whose worst event is
+        # rare, is bounded by 0.89 of its claim.
+        samples = 2 * 10**6 if full else FEW if entry.share == 1 else FEW // 4
         found = runner.tried(entry, samples=samples, risk=Fraction(1, 10**8), series="suite")
         assert found.samples == entry.samples(samples)
         assert 0 <= found.q_high <= 1

@@ -28,7 +28,7 @@ def test_rows_people_and_columns_are_dropped() -> None:
         return ["SUM" in sql and sum(len(each.rows) for each in pair.after) >= 3 for pair in pairs]
 
     pair = Pair(kind="x", common=tuple(piece(str(i), 5) for i in range(6)), before=(), after=(piece("9", 10_000),))
-    sql, small = shrink(LONG, pair, [0], test)  # type: ignore[arg-type]
+    sql, small = shrink(LONG, pair, {"": [0]}, test)  # type: ignore[arg-type]
     assert small.common == ()
     assert len(small.after[0].rows) == 3
     assert {row[1:] for row in small.after[0].rows} == {(None, None)}
@@ -50,7 +50,7 @@ def test_a_replaced_person_keeps_a_counterpart() -> None:
         sizes.extend((len(each.before), len(each.after)) for each in pairs)
         return [True] * len(pairs)
 
-    _, small = shrink("SELECT COUNT(*) FROM t", pair, [0], test)  # type: ignore[arg-type]
+    _, small = shrink("SELECT COUNT(*) FROM t", pair, {"": [0]}, test)  # type: ignore[arg-type]
     assert len(small.before) == len(small.after) == 1
     assert all(first == second >= 1 for first, second in sizes)
     assert [len(each.rows) for each in (*small.before, *small.after)] == [1, 1]
@@ -58,7 +58,7 @@ def test_a_replaced_person_keeps_a_counterpart() -> None:
 
 def test_what_cannot_be_smaller_stays() -> None:
     pair = Pair(kind="x", common=(), before=(), after=(piece("1", 1),))
-    assert shrink("SELECT COUNT(*) FROM t", pair, [0], lambda _sql, pairs: [False] * len(pairs)) == (
+    assert shrink("SELECT COUNT(*) FROM t", pair, {"": [0]}, lambda _sql, pairs: [False] * len(pairs)) == (
         "SELECT COUNT(*) FROM t",
         pair,
     )
@@ -109,7 +109,7 @@ def test_a_violation_shows_few_rows() -> None:
             limits="rows",
             part="engine",
             gap=None,
-            columns=("person", "age", "note"),
+            columns={"": ("person", "age", "note")},
             pair=pair,
         )
     )

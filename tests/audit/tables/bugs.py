@@ -22,6 +22,7 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 PEOPLE = "SELECT region, COUNT(DISTINCT person) AS p FROM visits GROUP BY region"
 GROUPED = "SELECT region, COUNT(*) AS n, SUM(cost) AS s, AVG(age) AS m FROM visits GROUP BY region"
 TOTAL = "SELECT COUNT(*) AS n, SUM(cost) AS s, AVG(age) AS m FROM visits"
+VALUES = "SELECT region, COUNT(DISTINCT age) AS d FROM visits GROUP BY region"
 UNKNOWN = "SELECT note, COUNT(*) AS n FROM visits GROUP BY note"
 
 
@@ -85,8 +86,8 @@ def _rounded_up(node: exp.Expression) -> exp.Expression:
     return binary(exp.Add, node, whole(1)) if isinstance(node, exp.IntDiv) else node
 
 
-def _floored(original: Any, self: Any, i: int, measure: Any, weight: Any) -> Any:
-    total = original(self, i, measure, weight)
+def _floored(original: Any, self: Any, i: int, measure: Any, *where: Any) -> Any:
+    total = original(self, i, measure, *where)
     if measure.counts or not isinstance(total.this, exp.Paren) or not isinstance(total.this.this, exp.IntDiv):
         return total
     product, size = total.this.this.this, total.this.this.expression
@@ -96,8 +97,8 @@ def _floored(original: Any, self: Any, i: int, measure: Any, weight: Any) -> Any
     return exp.Sum(this=binary(exp.IntDiv, chosen, size))
 
 
-def _unweighted(original: Any, self: Any, i: int, measure: Any, weight: Any) -> Any:
-    return original(self, i, measure, weight if measure.counts else whole(1 << measure.vector.bits))
+def _unweighted(original: Any, self: Any, i: int, measure: Any, rows: str, weight: Any) -> Any:
+    return original(self, i, measure, rows, weight if measure.counts else whole(1 << measure.vector.bits))
 
 
 def _keeps_all_rows(original: Any, self: Any) -> None:
@@ -122,6 +123,10 @@ def _filter_in_the_vector_only(original: Any, self: Any) -> Any:
         if name == "over_heavy0":
             self.relations[i] = (name, select.from_("filtered"), once)
     return found
+
+
+def _values_as_groups(original: Any, d: Any, vector: Any, owners: Any, groups: Any, *rest: Any) -> Any:
+    return original(d, vector, owners, [*groups, "y0"] if rest else groups, *rest)
 
 
 def _popular_first(original: Any, *arguments: Any) -> Any:
@@ -248,6 +253,37 @@ BUGS = (
         ),
     ),
     Bug(name="the DISTINCT vector not weighted", sql=PEOPLE, at=GROUPS, norm=2, patch=_vector(bits=0)),
+    Bug(
+        name="different values not weighted",
+        sql=VALUES,
+        at=PERSON,
+        patch=wrapped(
+            weights,
+            "over_rows",
+            lambda original, d, vector, *rest: original(d, replace(vector, bound2=100 * vector.bound2), *rest),
+        ),
+    ),
+    Bug(
+        name="different values in the wrong norm",
+        sql=VALUES,
+        at=PERSON,
+        patch=wrapped(
+            weights, "over_rows", lambda original, d, vector, *rest: original(d, replace(vector, norm=2), *rest)
+        ),
+    ),
+    Bug(
+        name="different values of one group taken for groups",
+        sql=VALUES,
+        at=PERSON,
+        norm=2,
+        patch=wrapped(weights, "over_rows", _values_as_groups),
+    ),
+    Bug(
+        name="different values added for replace",
+        sql=VALUES,
+        at=scene("replace row", "rows"),
+        patch=_function(People, "reach2", lambda unit, _norm, **_: unit.group**2),
+    ),
     Bug(
         name="bounds before the lattice",
         sql=TOTAL,

@@ -74,7 +74,7 @@ LIMITS = {
     "none": Limits(),
 }
 KEYS = {"no keys": (), "public": ("region",), "unknown": ("note",), "mixed": ("region", "note")}
-AGGREGATES = ("COUNT(*)", "COUNT(x)", "SUM", "AVG", "COUNT(DISTINCT key)")
+AGGREGATES = ("COUNT(*)", "COUNT(x)", "SUM", "AVG", "COUNT(DISTINCT x)", "COUNT(DISTINCT key)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Scene:
                 continue
             bounded = limits.rows is not None or (limits.per_group is not None and (limits.groups or not unlisted))
             rows = unit.key is None or bool(bounded)
-            found |= {(each, self.unit, self.limits, keys) for each in AGGREGATES[:4] if rows}
+            found |= {(each, self.unit, self.limits, keys) for each in AGGREGATES[:5] if rows}
             if self.people:
                 found.add(("COUNT(DISTINCT key)", self.unit, self.limits, keys))
             if unlisted and (rows or self.people):
@@ -117,12 +117,16 @@ class Scene:
         for names in KEYS.values():
             selected = "".join(f"{name}, " for name in names)
             group = f" GROUP BY {', '.join(names)}" if names else ""
-            rows = "COUNT(*) AS n, COUNT(cost) AS c, SUM(cost) AS s, AVG(age) AS m"
+            rows = "COUNT(*) AS n, COUNT(cost) AS c, SUM(cost) AS s, AVG(age) AS m, COUNT(DISTINCT age) AS d"
             asked.append(f"SELECT {selected}{rows} FROM {self.table.name}{group}")
             if not names:
                 # Bounds on both sides of 0, so that 0 and an end of age are as far apart as squares can be.
-                squared = "VAR_POP(CASE WHEN FALSE THEN -age ELSE age END) AS v"
-                asked.append(f"SELECT {squared} FROM {self.table.name}")
+                signed = "CASE WHEN FALSE THEN -age ELSE age END"
+                asked.append(f"SELECT VAR_POP({signed}) AS v FROM {self.table.name}")
+                # And a product with a factor that is always at its end, so that it is at its own ends with age.
+                turned = "COVAR_POP(age, CASE WHEN age IS NULL THEN 0 ELSE 1 END) AS w"
+                asked.append(f"SELECT {turned} FROM {self.table.name}")
+                asked.append(f"SELECT MEDIAN(age) AS q FROM {self.table.name}")
             if self.people:
                 counted = "COUNT(DISTINCT person) AS p, COUNT(DISTINCT person) FILTER (WHERE flag) AS f"
                 asked.append(f"SELECT {selected}{counted} FROM {self.table.name}{group}")

@@ -61,7 +61,7 @@ def voted(program: Program, schema: Schema, holdings: list[list[str]]) -> list[i
         for key in keys
     ]
     kinds = {column.name.lower(): STORAGE[column.type] for column in table.columns}
-    found = alone(schema, table, kinds, rows, program)
+    found = alone(schema, {table.name: kinds}, {table.name: rows}, program)
     assert found.selection is not None
     return found.selection.tolist()  # type: ignore[no-any-return]
 

@@ -61,7 +61,21 @@ def test_nothing_else_asks_which_aggregate_it_was_given() -> None:
     rooms = ("table", "release", "audit/tables", "audit/self_audit", "cli", "sample", "invariant")
     files = [file for room in rooms for file in (SOURCE / room).rglob("*.py") if HOME not in file.parents]
     assert len(files) > 150
-    for file in files:
+    # Below the noise one person's rows are folded, above it published columns are: the same words of SQL, and none of
+    # these aggregates.
+    folds = [
+        SOURCE / each
+        for each in (
+            "table/sql/folds.py",
+            "table/relations/rollup.py",
+            "table/relations/window.py",
+            "table/engines/relations/rollup.py",
+            "table/relations/fold.py",
+            "release/lineage.py",
+        )
+    ]
+    assert not {name for each in folds for name in named(each.read_text("utf-8"), engine=True)} & CLASSES
+    for file in (each for each in files if each not in folds):
         found = list(named(file.read_text("utf-8"), engine="engines" in file.parts))
         assert found == [], file
 
@@ -98,7 +112,8 @@ def test_each_is_allowed_hinted_documented_and_generated(aggregate: type[Aggrega
     section = page[page.index("## Aggregates") : page.index("## Clauses")]
     for node, parts in aggregate.nodes.items():
         assert ALLOWED[node] == parts
-        assert issubclass(node, exp.Func)
+        # WITHIN GROUP stands around a call.
+        assert issubclass(node, exp.Func | exp.WithinGroup)
     for name in aggregate.names:
         assert name in known()
         assert re.search(rf"`{name}\(", section), name

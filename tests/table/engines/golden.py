@@ -29,6 +29,28 @@ FULL: Final = (
     f"{worlds.QUESTIONS[3]}, {AddRemove(key='person').words()}, norm 2",
     f"{worlds.UNKNOWN[1]}, {AddRemove(key='person').words()}, norm 1",
     "every type, with bounds",
+    "roll-up",
+    "visits JOIN persons USING (k)",
+    "visits AS a FULL JOIN visits AS b ON a.k = b.k AND a.x < b.x",
+    "visits LEFT JOIN regions USING (g)",
+    "(SELECT * FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) = 1) AS v",
+    "visits AS v WHERE EXISTS (SELECT 1 FROM visits AS s WHERE s.k = v.k AND s.x < v.x)",
+    "visits WHERE (k, x) NOT IN (SELECT k, y FROM persons)",
+)
+# What stands in FROM: visits and persons are private, regions public.
+JOINED: Final = (
+    "visits JOIN persons USING (k)",
+    "visits LEFT JOIN persons ON visits.k = persons.k AND visits.x > persons.y",
+    "visits AS a FULL JOIN visits AS b ON a.k = b.k AND a.x < b.x",
+    "visits LEFT JOIN regions USING (g)",
+    "visits JOIN persons USING (k) JOIN regions ON regions.z = visits.x",
+    "(SELECT * FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC) = 1) AS v",
+    "(SELECT RANK() OVER (PARTITION BY k, g ORDER BY x) AS r, SUM(x) OVER (PARTITION BY k) AS s FROM visits) AS v",
+    "visits AS v WHERE EXISTS (SELECT 1 FROM visits AS s WHERE s.k = v.k AND s.x < v.x)",
+    "visits WHERE (k, x) NOT IN (SELECT k, y FROM persons)",
+    "visits WHERE g IN (SELECT g FROM regions WHERE z > 0)",
+    "visits AS v WHERE x > (SELECT COUNT(*) FROM persons AS p WHERE p.k = v.k)",
+    "visits AS v WHERE x > (SELECT r.z FROM regions AS r WHERE r.g = v.g)",
 )
 UNITS: Final[dict[str, Any]] = {
     "rows": AddRemove(),
@@ -62,6 +84,20 @@ OPERATORS: Final = (
 )  # fmt: skip
 
 
+# One question for each relation, and what is kept in full of them: all that is folded, and whose it is.
+RELATIONS: Final = {
+    "roll-up": "SELECT AVG(n) AS m, COUNT(s) AS c FROM (SELECT person, COUNT(*) AS n, SUM(age) AS s FROM t "
+    "WHERE flag GROUP BY person HAVING COUNT(*) > 2) AS p",
+    "roll-up with every fold": "SELECT COUNT(a) AS a, COUNT(b) AS b, COUNT(c) AS c, COUNT(d) AS d, COUNT(e) AS e FROM "
+    "(SELECT person, region, AVG(cost) AS a, COUNT(DISTINCT cost) FILTER (WHERE flag) AS b, VAR_SAMP(age) AS c, "
+    "MEDIAN(cost) + QUANTILE_DISC(age, 0.2) AS d, BOOL_OR(flag) AND MIN(day) < MAX(day) AS e FROM t "
+    "GROUP BY person, region) AS p",
+    "union": "SELECT COUNT(*) AS n FROM (SELECT person, age AS x FROM t UNION SELECT person, big FROM t) AS u",
+    "except": "SELECT COUNT(*) AS n FROM (SELECT person, cost FROM t EXCEPT ALL SELECT person, cost * 2 FROM t) AS u",
+    "distinct": "SELECT region, COUNT(*) AS n FROM (SELECT DISTINCT person, region FROM t) AS p GROUP BY region",
+}
+
+
 def statements() -> dict[str, str]:
     """A title for each statement, and the statement."""
     found: dict[str, str] = {}
@@ -75,7 +111,25 @@ def statements() -> dict[str, str]:
             for text, norm in itertools.product(texts, NORMS):
                 program = worlds.planned(text, declared, norm)
                 found[f"{text}, {unit.words()}, norm {norm}"] = engine.sql(program)
-    return {**found, **_scans(), **_operators()}
+    engine, declared = worlds.world([], AddRemove(key="person"), LIMITS)
+    with engine:
+        found |= {title: engine.sql(worlds.planned(each, declared, 1)) for title, each in RELATIONS.items()}
+    return {**found, **_scans(), **_operators(), **_joins()}
+
+
+def _joins() -> dict[str, str]:
+    connection = duckdb.connect()
+    for name, columns in (("visits", "x BIGINT, g VARCHAR"), ("persons", "y BIGINT")):
+        connection.execute(f"CREATE TABLE {name} (k BIGINT, {columns})")
+    connection.execute("CREATE TABLE regions AS SELECT 'a' AS g, 1::BIGINT AS z")
+    tables = {name: Table(connection.table(name), limits={"rows": 3}) for name in ("visits", "persons")}
+    tables["regions"] = Table(connection.table("regions"), public=True)
+    declared = schema(tables, AddRemove(key="k"))
+    with DuckDB(tables, declared) as engine:
+        return {
+            source: engine.sql(plan(read(f"SELECT COUNT(*) AS n FROM {source}", declared, evaluate), declared, 1))
+            for source in JOINED
+        }
 
 
 def asked(source: Any, columns: Any, questions: Mapping[str, str]) -> dict[str, str]:

@@ -48,8 +48,8 @@ class FarEngine:
 
     kind = "far"
 
-    def __init__(self, tables: Mapping[str, Any], schema: Any) -> None:
-        self.tables, self.schema = tables, schema
+    def __init__(self, tables: Mapping[str, Any], schema: Any, *, snapshot: bool | None = False) -> None:
+        self.tables, self.schema, self.snapshot = tables, schema, snapshot
 
     @staticmethod
     def bind(_source: object, _notation: object) -> tuple[Far, dict[str, str]]:
@@ -75,9 +75,9 @@ def test_a_source_elsewhere_is_bound_by_its_own_engine() -> None:
     assert table.kind == "far"
     assert table.notes == ("Column shape is of type polygon, which questions cannot use.",)
     declared = schema({"t": table}, AddRemove(key="p"))
-    opened = open_engine({"t": table}, declared)
+    opened = open_engine({"t": table}, declared, snapshot=True)
     assert isinstance(opened, FarEngine)
-    assert opened.tables == {"t": table}
+    assert (opened.tables, opened.snapshot) == ({"t": table}, True)
 
 
 @pytest.mark.usefixtures("far")

@@ -11,7 +11,7 @@ from quincunx.errors import QueryError
 from quincunx.spec.unit import AddRemove
 from quincunx.table.expression import Slot
 from quincunx.table.operators import apply, literal
-from quincunx.table.relations import Filter, Project, Relation, Scan
+from quincunx.table.relations import Filter, Join, Kind, Lookup, Pairing, Project, Relation, Scan
 from quincunx.table.relations import relation as room
 from quincunx.table.rules import plan
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
@@ -29,6 +29,9 @@ TABLE = TableSchema(
     ),
     limits=Limits(rows=7, groups=3, per_group=2),
 )
+REGIONS = TableSchema(
+    name="regions", columns=(ColumnSchema(name="day", type="date"), ColumnSchema(name="r", type="text")), public=True
+)
 SCAN = Scan(table=TABLE, unit=PERSON)
 KEY, AGE, DAY = SCAN.columns
 
@@ -41,10 +44,91 @@ def chain() -> list[Relation]:
     return [SCAN, filtered, renamed, again]
 
 
-def test_every_node_is_tried() -> None:
-    assert {each.tag for each in chain()} == {
-        node.tag for node in Relation.__subclasses__() if node.__module__.startswith("quincunx.")
-    }
+def test_every_node_that_treats_a_row_by_itself_is_tried() -> None:
+    ours = [node for node in Relation.__subclasses__() if node.__module__.startswith("quincunx.")]
+    assert {each.tag for each in chain()} == {node.tag for node in ours if node.rowwise}
+
+
+def pairs() -> list[Relation]:
+    """Joins of every kind of two readings of the table, and with a public one."""
+    other, regions = SCAN.shifted(1), Scan(table=REGIONS, unit=PERSON, number=1)
+    older = apply("less", AGE, other.columns[1])
+    outer = [Join(left=SCAN, right=other, kind=kind, condition=older).with_supplied() for kind in ("left", "full")]
+    matched = apply("equal", DAY, regions.columns[0])
+    found = Lookup(left=SCAN, right=regions, kind="left", condition=matched, matches=4).with_supplied()
+    return [Join(left=SCAN, right=other), *outer, Lookup(left=SCAN, right=regions), found]
+
+
+@pytest.mark.parametrize("relation", pairs(), ids=lambda each: f"{each.tag} {each.kind}")
+def test_pairs_are_slots_of_their_own_and_can_be_read_again(relation: Pairing) -> None:
+    assert len({column.slot for column in relation.columns}) == len(relation.columns)
+    other = relation.shifted(5)
+    assert other.shifted(-5) == relation
+    assert {column.slot for column in other.columns}.isdisjoint(column.slot for column in relation.columns)
+    assert set(other.tables) == {5, 6}
+    assert relation.owner is not None
+    assert relation.owner.components[0].column == KEY
+    # Whatever may have no partner is nullable, and nothing is substituted through it.
+    for column, shows in relation.supplied:
+        assert column.nullable
+        assert relation.base(column) == column != shows
+        assert relation.declared(column) is not None
+    used = frozenset({column.slot for column in relation.columns[:1]})
+    kept = relation.narrowed(used)
+    assert [column.slot for column, _ in kept.supplied] == [slot for slot in relation.made if slot in used]
+    assert kept.canonical() != relation.canonical() or not relation.supplied
+
+
+@pytest.mark.parametrize("kind", ["left", "full"])
+def test_what_may_have_no_partner_may_be_null(kind: Kind) -> None:
+    """Also where a row of the table always has it: no rule may take it for a value."""
+    always = replace(TABLE, columns=tuple(replace(each, nullable=False) for each in TABLE.columns))
+    sides = [Scan(table=always, unit=PERSON, number=number) for number in range(2)]
+    found = Join(left=sides[0], right=sides[1], kind=kind).with_supplied()
+    assert [column.nullable for column in found.columns] == [kind == "full"] * 3 + [True] * 3
+    shown = [found.declared(own) for own, _ in found.supplied]
+    assert all(each is not None and each.nullable for each in shown)
+
+
+def test_what_equals_the_owner_of_a_pair() -> None:
+    inner, left, full, looked, _ = pairs()
+    one, other = KEY, SCAN.shifted(1).columns[0]
+    assert inner.licenses(0, one)
+    assert inner.licenses(0, other)
+    assert left.licenses(0, one)
+    assert not left.licenses(0, left.columns[3])
+    keys = [column for column in full.columns if column.name == "person"]
+    assert not any(full.licenses(0, key) for key in keys)
+    assert full.licenses(0, apply("coalesce", *keys))
+    assert full.licenses(0, apply("coalesce", *keys[::-1]))
+    assert looked.licenses(0, one)
+
+
+def test_limits_of_pairs() -> None:
+    inner, left, full, looked, found = pairs()
+    assert (inner.limits.rows, left.limits.rows, full.limits.rows) == (36, 36, 36)
+    assert (looked.limits, found.limits) == (TABLE.limits, Limits(rows=28, groups=12, per_group=8))
+    assert replace(inner, joined=5).limits.rows == 5
+    few = replace(TABLE, limits=Limits(rows=1))
+    single = Join(left=Scan(table=few, unit=PERSON), right=Scan(table=few, unit=PERSON, number=1), kind="full")
+    assert (single.limits.rows, replace(single, kind="inner").limits.rows) == (2, 1)
+
+
+def test_what_is_no_pairing() -> None:
+    other, regions = SCAN.shifted(1), Scan(table=REGIONS, unit=PERSON, number=1)
+    with pytest.raises(QueryError, match="one number"):
+        Join(left=SCAN, right=SCAN)
+    with pytest.raises(QueryError, match="filter above"):
+        Join(left=SCAN, right=other, condition=apply("less", AGE, other.columns[1]))
+    with pytest.raises(QueryError, match="needs an owner"):
+        Join(left=SCAN, right=regions)
+    with pytest.raises(QueryError, match="only public"):
+        Lookup(left=SCAN, right=other)
+    with pytest.raises(QueryError, match="only public"):
+        Lookup(left=SCAN, right=regions, kind="full")
+    texts = replace(TABLE, columns=(ColumnSchema(name="person", type="text"), *TABLE.columns[1:]))
+    with pytest.raises(QueryError, match="different types"):
+        Join(left=SCAN, right=Scan(table=texts, unit=PERSON, number=1))
 
 
 @pytest.mark.parametrize("relation", chain(), ids=lambda each: each.tag)

@@ -32,6 +32,16 @@ CASES: dict[str, list[tuple[str, int, AddRemove | Replace, Limits]]] = {
             Limits(rows=3),
         ),
     ],
+    "clamp": [
+        (
+            "SELECT AVG(n) AS m, SUM(2 * n + 1) AS s, SUM(CLAMP(n, 0, 9)) AS t, COUNT(n) AS c FROM "
+            "(SELECT person, COUNT(*) AS n FROM visits GROUP BY person HAVING COUNT(*) > 25) AS p WHERE n > 3",
+            1,
+            PERSON,
+            Limits(rows=3),
+        ),
+        ("SELECT SUM(age) AS s, COUNT(*) AS n FROM visits", 1, PERSON, Limits(rows=3)),
+    ],
     "growth": [
         ("SELECT COUNT(*) AS n FROM visits WHERE UPPER(region) || 'x' = 'Y'", 1, PERSON, Limits(rows=3)),
     ],
@@ -143,7 +153,7 @@ def show(value: Any) -> str:
     if isinstance(value, Scan):
         return f"Scan(table={value.table.name!r})"
     if is_dataclass(value) and not isinstance(value, Expression):
-        parts = [(field.name, getattr(value, field.name), field.default) for field in fields(value)]
+        parts = [(field.name, getattr(value, field.name), field.default) for field in fields(value) if field.init]
         shown = [f"{name}={show(each)}" for name, each, default in parts if default is MISSING or each != default]
         return f"{type(value).__name__}({', '.join(shown)})"
     if isinstance(value, tuple):

@@ -10,9 +10,6 @@ import duckdb
 import pytest
 
 from quincunx.errors import QueryError, RefusalError
-from quincunx.release import Session
-from quincunx.spec.standard import ZCDP
-from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.rules import plan
 from quincunx.table.schema import Limits, Schema
@@ -87,20 +84,3 @@ def test_what_the_hint_says_is_in_the_question(question: str) -> None:
     ):
         if not OPEN.search(sentence) and "(" in sentence and "with" not in sentence and " as " not in sentence:
             assert sentence in led, (sentence, led)
-
-
-def test_windows_on_published_numbers_are_free() -> None:
-    """What the refusal of a window over groups says: SQL on the answer's table costs nothing."""
-    frame = duckdb.sql("SELECT i // 3 AS person_id, CASE WHEN i % 2 = 0 THEN 'north' ELSE 'south' END AS region "
-                       "FROM range(600) AS r(i)").df()  # fmt: skip
-    with Session(
-        dataset="d", version="1", ledger=":memory:", unit=AddRemove(key="person_id"), standard=ZCDP(), intensity=1,
-        tables={"visits": Table(frame, limits={"rows": 3}, columns={"region": {"keys": ["north", "south"]}})},
-    ) as session:  # fmt: skip
-        answer = session.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY region", spend="1/2")
-        published = answer.frame
-        shares = duckdb.sql("SELECT region, n / SUM(n) OVER () AS share FROM published ORDER BY region").fetchall()
-        assert [region for region, _ in shares] == ["north", "south"]
-        assert sum(share for _, share in shares) == pytest.approx(1)
-        assert len(published) == 2
-        assert str(session.spent) == "1/2"

@@ -225,10 +225,13 @@ def test_people_are_counted_under_every_unit_with_a_key(unit: AddRemove | Replac
 
 @pytest.mark.parametrize("written", ["person_id + 0", "age", "NULLIF(person_id, 1)", "region", "-person_id"])
 def test_only_the_key_itself_counts_people(written: str) -> None:
-    with pytest.raises(RefusalError, match="many different values"):
-        read(f"SELECT COUNT(DISTINCT {written}) FROM visits", SCHEMA)
-    with pytest.raises(RefusalError, match="many different values"):
-        read(f"SELECT COUNT(DISTINCT person_id) FROM (SELECT {written} AS person_id FROM visits) AS s", SCHEMA)
+    """Whatever else is counted once is a value, of which one person may have many, whatever it is called."""
+    for sql in (
+        f"SELECT COUNT(DISTINCT {written}) FROM visits",
+        f"SELECT COUNT(DISTINCT person_id) FROM (SELECT {written} AS person_id FROM visits) AS s",
+    ):
+        (found,) = read(sql, SCHEMA).aggregates
+        assert (found.kind, found.terms()[0].vector) == ("distinct", "values")
 
 
 def test_expressions_refer_to_the_relation_below() -> None:

@@ -23,9 +23,12 @@ GOLDEN = blocks(PATH.read_text("utf-8"))
 
 # Reasons that need another unit, a very large question or a deep stack; each has its own test.
 ELSEWHERE = {
-    "there is no column that identifies people",
     "several tables have a column of this name",
+    "each row is one person here, so that no rows belong together",
     "one person is many units of protection here",
+    "* combines rows, and no column says whose they are",
+    "* mixes *s: protection is of a person-*",
+    "both arguments of * are the same",
     "a question is a text",
     "a question has at most * characters",
     "a question has at most * words and signs",
@@ -39,6 +42,7 @@ ELSEWHERE = {
     "the question does not follow the grammar of SQL",
     "there are more than * groups",
     "a cast needs its type",
+    "* is too large to be looked up",
 }
 
 
@@ -63,7 +67,7 @@ def sentences() -> Iterator[str]:
     """Every reason that the code can give, a variable part written as *."""
     files = [Path(operators.__file__)]
     for package in (quincunx.table.sql, quincunx.table.typing):
-        files += Path(str(package.__file__)).parent.glob("*.py")
+        files += Path(str(package.__file__)).parent.rglob("*.py")
     # Where terms are placed on their lattice, a plan is refused, not a reading.
     files += (file for file in Path(str(quincunx.table.aggregates.__file__)).parent.glob("*.py") if file.stem != "term")
     for file in files:
@@ -106,10 +110,39 @@ def test_every_reason_in_the_code_is_in_the_golden_file() -> None:
 
 
 class TestOtherUnits:
-    def test_where_each_row_is_a_person_people_are_rows(self) -> None:
-        with pytest.raises(RefusalError, match="no column that identifies people") as caught:
-            read("SELECT COUNT(DISTINCT person_id) FROM visits", schema(AddRemove()))
-        assert "COUNT(*)" in caught.value.hint
+    def test_where_each_row_is_a_person_a_column_of_keys_holds_values(self) -> None:
+        (found,) = read("SELECT COUNT(DISTINCT person_id) FROM visits", schema(AddRemove())).aggregates
+        assert found.kind == "distinct"
+
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            "SELECT COUNT(*) FROM (SELECT * FROM visits QUALIFY RANK() OVER (PARTITION BY person_id ORDER BY age) = 1)",
+            "SELECT COUNT(*) FROM visits WHERE person_id IN (SELECT person_id FROM visits)",
+        ],
+    )
+    def test_where_each_row_is_a_person_no_rows_belong_together(self, sql: str) -> None:
+        with pytest.raises(RefusalError, match="no rows belong together"):
+            read(sql, schema(AddRemove()))
+
+    @pytest.mark.parametrize(
+        ("sql", "hint"),
+        [
+            (
+                "SELECT COUNT(*) FROM (SELECT * FROM visits QUALIFY RANK() OVER (PARTITION BY person_id) = 1)",
+                "PARTITION BY DATE_TRUNC('day', visited_at)",
+            ),
+            (
+                "SELECT COUNT(*) FROM visits AS v WHERE EXISTS (SELECT 1 FROM visits AS s WHERE s.age > v.age)",
+                "s.person_id = v.person_id AND DATE_TRUNC('day', s.visited_at) = DATE_TRUNC('day', v.visited_at)",
+            ),
+        ],
+    )
+    def test_with_a_person_period_both_are_asked_for(self, sql: str, hint: str) -> None:
+        unit = AddRemove(key="person_id", per={"column": "visited_at", "period": "day"})
+        with pytest.raises(RefusalError) as caught:
+            read(sql, schema(unit))
+        assert hint in caught.value.hint
 
     def test_with_a_person_period_people_are_not_units(self) -> None:
         unit = AddRemove(key="person_id", per={"column": "visited_at", "period": "day"})

@@ -9,6 +9,8 @@ from quincunx.table.aggregates import NODES
 from quincunx.table.operators import OPERATORS
 from quincunx.table.sql import read
 from quincunx.table.sql.allow import ALLOWED
+from quincunx.table.sql.folds import NODES as FOLDS
+from quincunx.table.sql.functions import WINDOWS
 from quincunx.table.sql.scalar import HANDLERS
 from tests.table.sql.shown import facts, shown
 from tests.table.sql.visits import SCHEMA
@@ -170,14 +172,15 @@ def test_every_operator_is_reached() -> None:
 
 def test_every_listed_node_is_translated_or_part_of_a_question() -> None:
     structure = {
-        "Select With CTE From Table TableAlias Subquery Where Group Having Order Ordered Limit Offset Alias Column",
-        "Identifier Star Var Distinct Filter DataType",
+        "Select With CTE From Join Table TableAlias Subquery Where Group Having Order Ordered Limit Offset Alias",
+        "Column Identifier Star Var Distinct Filter DataType Window WindowSpec Qualify Exists Tuple",
+        "Union Intersect Except",
     }
-    # Aggregates are read by themselves, whichever there are.
-    rest = {node.__name__ for node in ALLOWED if node not in HANDLERS and node not in NODES}
+    # Aggregates and window functions are read by themselves, whichever there are, above the noise and below it.
+    rest = {node.__name__ for node in ALLOWED if node not in HANDLERS and node not in (*NODES, *WINDOWS, *FOLDS)}
     assert rest == set(" ".join(structure).split())
     assert set(NODES) <= set(ALLOWED)
-    assert not set(NODES) & set(HANDLERS)
+    assert not {*NODES, *FOLDS} & set(HANDLERS)
     assert {node for node in HANDLERS if node not in ALLOWED} == set()
 
 

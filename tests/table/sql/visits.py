@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table.content import Content
 from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
 
 
@@ -31,7 +32,8 @@ VISITS = TableSchema(
     ),
     limits=Limits(rows=20),
 )
-REGIONS = TableSchema(name="regions", columns=(column("region", "text"),), public=True)
+CONTENT = Content(digest="0" * 64, types=(("region", "VARCHAR"),), rows=2, columns=(("north", "south"),))
+REGIONS = TableSchema(name="regions", columns=(column("region", "text"),), public=True, content=CONTENT)
 
 
 def schema(unit: AddRemove | Replace | None = None) -> Schema:

@@ -12,7 +12,7 @@ import math
 import pickle
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from statistics import NormalDist
@@ -28,8 +28,10 @@ from quincunx.audit.blackbox.finding import Finding, Report
 from quincunx.audit.blackbox.outputs import Layout
 from quincunx.audit.blackbox.sampler import Raised, Sampler, shown
 from quincunx.errors import DataError, ParameterError
+from quincunx.loss import Loss
 from quincunx.noise.testing import key_of, keyed
 from quincunx.numbers import Number, positive_integer, rational
+from quincunx.spec import Specification
 
 _FEWEST: Final = 100
 # Parts of the samples that learn cells and choose an event; the first kept in memory, so never more than _MOST_LEARNED.
@@ -44,9 +46,9 @@ _EVENTS: Final = 2
 
 
 def challenge(
-    sampler: object,
+    sampler: Sampler | Callable[[Any], Any],
     pair: Sequence[Any],
-    claim: object,
+    claim: Claim | Loss | Specification | str,
     *,
     samples: Number = 100_000,
     confidence: Number = "1 - 1e-6",
@@ -83,9 +85,9 @@ def challenge(
 
 
 def run(
-    sampler: object,
+    sampler: Sampler | Callable[[Any], Any],
     pairs: Sequence[Sequence[Any]],
-    claim: object,
+    claim: Claim | Loss | Specification | str,
     *,
     samples: Number = 100_000,
     confidence: Number = "1 - 1e-6",

@@ -132,7 +132,7 @@ class Claim(ABC):
         return Claim.of(specification.standard, stated[universe])
 
     @staticmethod
-    def read(claim: object) -> Claim:
+    def read(claim: Claim | Loss | Specification | str) -> Claim:
         """Any of the forms above: a Claim, a text, a Loss or a Specification."""
         readers: tuple[tuple[type, Callable[..., Claim]], ...] = (
             (Claim, lambda given: given),

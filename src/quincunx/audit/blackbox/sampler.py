@@ -65,9 +65,9 @@ class Sampler:
         return cls(function=function, vectorised=True, name=name)
 
     @classmethod
-    def read(cls, sampler: object) -> Sampler:
+    def read(cls, sampler: Sampler | Callable[[Any], Any]) -> Sampler:
         """A Sampler as it is; any other callable is called once for each output."""
-        return sampler if isinstance(sampler, Sampler) else cls(function=sampler)  # type: ignore[arg-type]
+        return sampler if isinstance(sampler, Sampler) else cls(function=sampler)
 
     def draw(self, dataset: object, size: int) -> Sequence[Any]:
         """`size` outputs. Where one call makes one output, an exception is an output: `Raised`."""

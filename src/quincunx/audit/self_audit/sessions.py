@@ -17,8 +17,7 @@ from quincunx.audit.self_audit.entry import Entry
 from quincunx.loss import Loss
 from quincunx.mechanisms import Draw, stated
 from quincunx.release import Session
-from quincunx.release.pricing import Budgeted
-from quincunx.spec import ZCDP, AddRemove, Approximate, Pure
+from quincunx.spec import ZCDP, AddRemove, Approximate, Budgeted, Pure
 from quincunx.table import Table
 
 ROOM: Final = "sessions"

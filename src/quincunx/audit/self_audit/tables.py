@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from quincunx.audit.self_audit.entry import Entry
 from quincunx.mechanisms import Draw, stated
 from quincunx.numbers import Number
-from quincunx.release.pricing import Budgeted, Priced, price
-from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
+from quincunx.release.pricing import Priced, price
+from quincunx.spec import ZCDP, AddRemove, Approximate, Budgeted, Pure, Replace
 from quincunx.table import DuckDB, Result, Table, evaluate
 from quincunx.table import planned as plan
 from quincunx.table import schema_of as schema

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import sqlglot
 from sqlglot import exp
@@ -15,7 +15,8 @@ from quincunx.audit.tables.world import Pair, Piece, Row
 # Whether each candidate is still a violation of the same part.
 Test: TypeAlias = Callable[[str, Sequence[Pair]], Sequence[bool]]
 
-_T = TypeVar("_T")
+# By table, the places of the columns that say whose a row is.
+Owned: TypeAlias = Mapping[str, Sequence[int]]
 
 _ROUNDS: Final = 40
 # Candidates of one round are asked in one engine query, up to so many rows.
@@ -23,8 +24,8 @@ _ROWS: Final = 200_000
 _CLAUSES: Final = ("having", "order", "limit", "offset", "where")
 
 
-def shrink(sql: str, pair: Pair, owned: Sequence[int], test: Test) -> tuple[str, Pair]:
-    """A smaller question and pair with the same violation. owned: the places of the columns that make the owner."""
+def shrink(sql: str, pair: Pair, owned: Owned, test: Test) -> tuple[str, Pair]:
+    """A smaller question and pair with the same violation; owned columns keep their values."""
     for _ in range(_ROUNDS):
         pair_before, sql_before = pair, sql
         pair = _smaller_pair(sql, pair, owned, test)
@@ -34,7 +35,7 @@ def shrink(sql: str, pair: Pair, owned: Sequence[int], test: Test) -> tuple[str,
     return sql, pair
 
 
-def _smaller_pair(sql: str, pair: Pair, owned: Sequence[int], test: Test) -> Pair:
+def _smaller_pair(sql: str, pair: Pair, owned: Owned, test: Test) -> Pair:
     while True:
         found = next((kept for kept in _batches(sql, fewer(pair, owned), test)), None)
         if found is None:
@@ -54,21 +55,29 @@ def _batches(sql: str, candidates: Iterator[Pair], test: Test) -> Iterator[Pair]
         yield from (each for each, bad in zip(batch, test(sql, batch), strict=True) if bad)
 
 
-def fewer(pair: Pair, owned: Sequence[int]) -> Iterator[Pair]:
+def fewer(pair: Pair, owned: Owned) -> Iterator[Pair]:
     """Pairs with something left out, largest parts first; all are neighbours as the pair was."""
     for common in without_parts(pair.common):
         yield replace(pair, common=common)
-    if len(pair.before) == len(pair.after) > 1:
-        for i in range(len(pair.before)):
-            yield replace(pair, before=_without(pair.before, i), after=_without(pair.after, i))
-    # Adding and removing only: a replaced piece needs its counterpart.
-    if len(pair.before) != len(pair.after) and len(pair.before) + len(pair.after) > 1:
-        for i in range(len(pair.before)):
-            yield replace(pair, before=_without(pair.before, i))
-        for i in range(len(pair.after)):
-            yield replace(pair, after=_without(pair.after, i))
-    for name in ("common", "before", "after"):
+    first, second = _owners(pair.before), _owners(pair.after)
+    if len(first) == len(second) > 1:
+        for one, other in zip(first, second, strict=True):
+            yield replace(pair, before=_without(pair.before, one), after=_without(pair.after, other))
+    # Adding and removing only: a replaced unit needs its counterpart.
+    if len(first) != len(second) and len(first) + len(second) > 1:
+        for one in first:
+            yield replace(pair, before=_without(pair.before, one))
+        for other in second:
+            yield replace(pair, after=_without(pair.after, other))
+    # What a unit has in one table, where it has something in another.
+    for name in ("before", "after"):
         pieces: tuple[Piece, ...] = getattr(pair, name)
+        for i, piece in enumerate(pieces):
+            if sum(each.owner == piece.owner for each in pieces) > 1:
+                fewer_pieces: dict[str, Any] = {name: (*pieces[:i], *pieces[i + 1 :])}
+                yield replace(pair, **fewer_pieces)
+    for name in ("common", "before", "after"):
+        pieces = getattr(pair, name)
         for i, piece in enumerate(pieces):
             for rows in without_parts(piece.rows):
                 if rows:
@@ -77,28 +86,37 @@ def fewer(pair: Pair, owned: Sequence[int]) -> Iterator[Pair]:
     yield from _emptier(pair, owned)
 
 
-def _emptier(pair: Pair, owned: Sequence[int]) -> Iterator[Pair]:
-    """The pair with one column NULL everywhere."""
-    rows = [row for piece in (*pair.common, *pair.before, *pair.after) for row in piece.rows]
-    for place in range(len(rows[0]) if rows else 0):
-        if place not in owned and any(row[place] is not None for row in rows):
-            yield replace(
-                pair,
-                common=_blank(pair.common, place),
-                before=_blank(pair.before, place),
-                after=_blank(pair.after, place),
-            )
+def _emptier(pair: Pair, owned: Owned) -> Iterator[Pair]:
+    """The pair with one column of a table NULL everywhere."""
+    pieces = (*pair.common, *pair.before, *pair.after)
+    for table in dict.fromkeys(piece.table for piece in pieces):
+        rows = [row for piece in pieces if piece.table == table for row in piece.rows]
+        for place in range(len(rows[0]) if rows else 0):
+            if place not in owned.get(table, ()) and any(row[place] is not None for row in rows):
+                yield replace(
+                    pair,
+                    common=_blank(pair.common, table, place),
+                    before=_blank(pair.before, table, place),
+                    after=_blank(pair.after, table, place),
+                )
 
 
-def _blank(pieces: tuple[Piece, ...], place: int) -> tuple[Piece, ...]:
+def _blank(pieces: tuple[Piece, ...], table: str, place: int) -> tuple[Piece, ...]:
     def blank(row: Row) -> Row:
         return (*row[:place], None, *row[place + 1 :])
 
-    return tuple(replace(piece, rows=tuple(blank(row) for row in piece.rows)) for piece in pieces)
+    return tuple(
+        replace(piece, rows=tuple(blank(row) for row in piece.rows)) if piece.table == table else piece
+        for piece in pieces
+    )
 
 
-def _without(items: tuple[_T, ...], place: int) -> tuple[_T, ...]:
-    return (*items[:place], *items[place + 1 :])
+def _owners(pieces: tuple[Piece, ...]) -> list[tuple[str | None, ...]]:
+    return list(dict.fromkeys(piece.owner for piece in pieces))
+
+
+def _without(pieces: tuple[Piece, ...], owner: tuple[str | None, ...]) -> tuple[Piece, ...]:
+    return tuple(piece for piece in pieces if piece.owner != owner)
 
 
 def _simpler_sql(sql: str, pair: Pair, test: Test) -> str:

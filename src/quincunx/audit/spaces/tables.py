@@ -84,7 +84,7 @@ class Tables(Space["Side"]):
     def smaller(self, before: Side, after: Side) -> Iterator[tuple[Side, Side]]:
         from quincunx.audit.shrink.tables import fewer
 
-        for pair in fewer(before[0], self._owned):
+        for pair in fewer(before[0], {self.table.name: self._owned}):
             yield (pair, before[1]), (pair, after[1])
 
     def given(self, world: Side) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,14 @@ def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
     return found
 
 
-def _gap(part: str, measure: Measure, a: NDArray[np.int64], b: NDArray[np.int64]) -> Gap:
-    return Gap(part=part, distance2=norm2(measure.vector.norm, a - b), allowed2=measure.sensitivity2)
+def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
+    moved = a - b if measure.grid is None else _moved(a, b)
+    return Gap(part=part, distance2=norm2(measure.vector.norm, moved), allowed2=measure.sensitivity2)
+
+
+def _moved(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
+    """For each group how far two histograms are apart, over all values."""
+    return np.array([mine.distance(theirs) for mine, theirs in zip(a, b, strict=True)], dtype=np.int64)
 
 
 def norm2(norm: int, difference: NDArray[np.int64]) -> Fraction:
@@ -31,7 +38,7 @@ def norm2(norm: int, difference: NDArray[np.int64]) -> Fraction:
     return Fraction(sum(moved) ** 2 if norm == 1 else sum(each * each for each in moved))
 
 
-def _shared(before: Result, after: Result, index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _shared(before: Result, after: Result, index: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """The numbers of the keys that both worlds have.
 
     An unknown key with votes in one world alone is shown with probability at most δ, whatever its numbers are; what

@@ -14,7 +14,7 @@ from quincunx.errors import DataError
 from quincunx.spec import AddRemove, Replace
 from quincunx.table import TableSchema
 
-# How the rows of one piece look; see `_rows`.
+# How the rows of one piece look; see `rows`.
 STYLES: Final = ("one", "few", "limit", "over", "heap", "spread", "high", "low")
 GIANT: Final = 10_000
 _TRIES: Final = 40
@@ -30,6 +30,7 @@ class Maker:
     unit: AddRemove | Replace
     storage: dict[str, str]
     source: random.Random
+    giant: int = GIANT
     _made: int = field(default=0)
     _pools: list[tuple[str | None, ...]] = field(init=False)
     _listed: list[tuple[str | None, ...]] = field(init=False)
@@ -58,7 +59,7 @@ class Maker:
         choose = self.source
         common = tuple(self._piece(choose.choice(STYLES)) for _ in range(choose.choice((0, 1, 4, 8))))
         if choose.random() < 0.3:
-            common += (self._unowned(),)
+            common += (self.unowned(),)
         changed = self.unit.group if choose.random() < 0.7 else choose.randint(1, self.unit.group)
         if choose.random() < 0.15 and not giant:
             return self._swing(common)
@@ -76,7 +77,7 @@ class Maker:
             pieces = [*pieces[:-2], pieces[-2], self._other(pieces[-2], same=True)]
             return Pair(kind=f"change {style}", common=common, before=tuple(pieces[:-1]), after=(pieces[-1],))
         if choose.random() < 0.1:
-            return Pair(kind="unowned", common=common, before=(self._unowned(),), after=())
+            return Pair(kind="unowned", common=common, before=(self.unowned(),), after=())
         cut = choose.randint(0, changed)
         kind = f"add or remove {style}"
         return Pair(kind=kind, common=common, before=tuple(pieces[:cut]), after=tuple(pieces[cut:]))
@@ -84,15 +85,23 @@ class Maker:
     def _swing(self, common: tuple[Piece, ...]) -> Pair:
         """The whole group with one row many times, at one end of all bounds; replaced by the other ends and keys."""
         ends = self.source.sample(("high", "low"), 2)
-        first = self._row(ends[0])
+        first = self.row(ends[0])
         other = tuple(self._across(place, cell, ends[1]) for place, cell in enumerate(first))
         count = self.table.limits.rows or self.source.choice((1, 2, 4, 9))
         count = 1 if self.unit.key is None else min(2 * count, 400)
-        rows, others = (first,) * count, (other,) * count
-        before = tuple(self._owned(self._next(), rows) for _ in range(self.unit.group))
+        # Every other time all rows of one end hold values of their own, so that as many as possible are different.
+        varied = self._made % 2 == 0
+
+        def piece(row: Row, place: int) -> Piece:
+            rows = (row,) * count
+            if varied:
+                rows = tuple(self._numbered(row, place * count + i) for i in range(count))
+            return self.owned_by(self._next(), rows)
+
+        before = tuple(piece(first, place) for place in range(self.unit.group))
         if not self.unit.keeps_number:
             return Pair(kind="swing", common=common, before=before, after=())
-        after = tuple(self._owned(self._next(), others) for _ in before)
+        after = tuple(piece(other, place) for place in range(self.unit.group))
         return Pair(kind="swing", common=common, before=before, after=after)
 
     def _across(self, place: int, cell: str | None, end: str) -> str | None:
@@ -102,53 +111,61 @@ class Maker:
             return ends[end == "high"]
         return self.source.choice(others) if others and self.source.random() < 0.7 else cell
 
+    def _numbered(self, row: Row, number: int) -> Row:
+        """The row with another value in each column whose keys are not listed."""
+        return tuple(
+            cell if listed else values.numbered(column, number)
+            for cell, listed, column in zip(row, self._listed, self.table.columns, strict=True)
+        )
+
     def _next(self) -> int:
         self._made += 1
         return self._made
 
     def _piece(self, style: str) -> Piece:
-        return self._owned(self._next(), self._rows(style))
+        return self.owned_by(self._next(), self.rows(style))
 
     def _other(self, piece: Piece, *, same: bool | None = None) -> Piece:
         """Whom a piece is replaced by: the same person with other rows, or another person."""
         same = self.source.random() < 0.4 if same is None else same
         style = self.source.choice((*STYLES, "opposite"))
-        rows = self._opposite(piece) if style == "opposite" else self._rows(style)
+        rows = self._opposite(piece) if style == "opposite" else self.rows(style)
         if not same or self.unit.key is None:
-            return self._owned(self._next(), rows)
-        return Piece(owner=piece.owner, rows=tuple(self._given(row, piece.rows[0]) for row in rows))
+            return self.owned_by(self._next(), rows)
+        return Piece(
+            owner=piece.owner, table=self.table.name, rows=tuple(self._given(row, piece.rows[0]) for row in rows)
+        )
 
     def _opposite(self, piece: Piece) -> tuple[Row, ...]:
         """As many rows, all of one kind: the farthest that a replaced piece can move is to the other ends."""
         style = self.source.choice(("high", "low"))
-        return tuple(self._row(style) for _ in piece.rows[:50])
+        return tuple(self.row(style) for _ in piece.rows[:50])
 
-    def _unowned(self) -> Piece:
+    def unowned(self) -> Piece:
         """Rows that belong to nobody; one row where each row is one person."""
         if self.unit.key is None:
             return self._piece("one")
-        owner = [self._place(self.unit.key)]
+        owner = [self.place(self.unit.key)]
         if self.unit.per is not None and self.source.random() < 0.5:
-            owner = [self._place(self.unit.per.column)]
+            owner = [self.place(self.unit.per.column)]
         rows = []
-        for row in self._rows(self.source.choice(("few", "over", "heap"))):
+        for row in self.rows(self.source.choice(("few", "over", "heap"))):
             cells = list(row)
             for place in owner:
                 cells[place] = None
             rows.append(tuple(cells))
         # Rows without a key but with different periods are one heap that nobody owns.
-        return Piece(owner=(None,), rows=tuple(rows))
+        return Piece(owner=(None,), table=self.table.name, rows=tuple(rows))
 
-    def _rows(self, style: str) -> tuple[Row, ...]:
+    def rows(self, style: str) -> tuple[Row, ...]:
+        """The rows of one piece, whose owner is not in them yet."""
         choose, limits = self.source, self.table.limits
         if self.unit.key is None:
-            return (self._row(choose.choice(("any", "high", "low"))),)
+            return (self.row(choose.choice(("any", "high", "low"))),)
         limit = min(limits.rows or (limits.groups or 3) * (limits.per_group or 3), 200)
         if style == "giant":
-            kinds = [
-                self._row(choose.choice(("any", "high", "low", "spread"))) for _ in range(choose.choice((1, 2, 7)))
-            ]
-            return tuple(kinds[i % len(kinds)] for i in range(GIANT))
+            kinds = [self.row(choose.choice(("any", "high", "low", "spread"))) for _ in range(choose.choice((1, 2, 7)))]
+            return tuple(kinds[i % len(kinds)] for i in range(self.giant))
         count = {
             "one": 1,
             "few": choose.randint(2, 5),
@@ -158,13 +175,13 @@ class Maker:
             "spread": choose.choice((limit, 12, 30)),
         }.get(style, choose.choice((1, limit, limit + 1, 20)))
         if style == "heap":
-            return (self._row(choose.choice(("high", "low", "any"))),) * count
+            return (self.row(choose.choice(("high", "low", "any"))),) * count
         kind = style if style in ("spread", "high", "low") else choose.choice(("any", "high"))
         if style in ("high", "low") and choose.random() < 0.5:
-            return (self._row(kind),) * count
-        return tuple(self._row(kind) for _ in range(count))
+            return (self.row(kind),) * count
+        return tuple(self.row(kind) for _ in range(count))
 
-    def _row(self, style: str) -> Row:
+    def row(self, style: str) -> Row:
         """any: whatever may be; spread: listed keys evenly; high, low: numbers at one end of their bounds."""
         return tuple(self._cell(i, style) for i in range(len(self.table.columns)))
 
@@ -176,19 +193,20 @@ class Maker:
             return choose.choice(self._listed[place])
         return choose.choice(self._pools[place])
 
-    def _place(self, name: str) -> int:
+    def place(self, name: str) -> int:
+        """Where a column stands in a row."""
         return [column.name.lower() for column in self.table.columns].index(name.lower())
 
-    def _owned(self, number: int, rows: tuple[Row, ...]) -> Piece:
+    def owned_by(self, number: int, rows: tuple[Row, ...]) -> Piece:
         """The rows under an owner of their own: a key, and a period where there is one."""
         if self.unit.key is None:
-            return Piece(owner=(str(number),), rows=rows)
+            return Piece(owner=(str(number),), table=self.table.name, rows=rows)
         per = self.unit.per
         # Several periods of one person, so that a period forgotten by the engine would merge them.
         person, slot = (number, 0) if per is None else divmod(number, 7)
         name = self._name(person)
-        place = self._place(self.unit.key)
-        dated = None if per is None else self._place(per.column)
+        place = self.place(self.unit.key)
+        dated = None if per is None else self.place(per.column)
         owned: list[Row] = []
         for row in rows:
             cells = list(row)
@@ -196,10 +214,11 @@ class Maker:
             if dated is not None and per is not None:
                 cells[dated] = self._moment(per.period, slot, self.table.columns[dated].type)
             owned.append(tuple(cells))
-        return Piece(owner=(name,) if per is None else (name, str(slot)), rows=tuple(owned))
+        owner = (name,) if per is None else (name, str(slot))
+        return Piece(owner=owner, table=self.table.name, rows=tuple(owned))
 
     def _name(self, person: int) -> str:
-        kind = self.table.columns[self._place(self.unit.key or "")].type
+        kind = self.table.columns[self.place(self.unit.key or "")].type
         names = {
             "integer": str(person),
             "decimal": f"{person}.5",
@@ -225,7 +244,7 @@ class Maker:
         """The row with the owner of another."""
         cells = list(row)
         if self.unit.key is not None:
-            cells[self._place(self.unit.key)] = owned[self._place(self.unit.key)]
+            cells[self.place(self.unit.key)] = owned[self.place(self.unit.key)]
         if self.unit.per is not None:
-            cells[self._place(self.unit.per.column)] = owned[self._place(self.unit.per.column)]
+            cells[self.place(self.unit.per.column)] = owned[self.place(self.unit.per.column)]
         return tuple(cells)

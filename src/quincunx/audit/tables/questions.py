@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from quincunx.audit.tables.grammar import PRODUCTIONS, Grammar
+from quincunx.audit.tables.relations import Ground, Production
 from quincunx.errors import QueryError, RefusalError
 from quincunx.numbers import Number
 from quincunx.spec import AddRemove, Replace
@@ -80,13 +82,21 @@ class Question:
 
 
 def questions(
-    schema: Schema, table: TableSchema, series: Number, *, tidy: bool = False, most: int = 3
+    schema: Schema,
+    table: TableSchema,
+    series: Number,
+    *,
+    tidy: bool = False,
+    most: int = 3,
+    relations: Mapping[str, Production] = MappingProxyType({}),
 ) -> Iterator[Question]:
     """Questions without end, all of which the reader accepts.
 
     tidy: keys are public, and groups are sorted and cut only after the empty ones are filtered out. most: aggregates.
+    relations: what rows may be made of besides, by their names: all of `RELATIONS`, or some.
     """
-    maker = _Maker(schema, table, random.Random(f"questions {series}"), tidy, most)
+    source = random.Random(f"questions {series}")
+    maker = _Maker(schema, table, source, tidy, most, relations)
     while True:
         made = maker.question()
         if accepted(made.sql, schema) is not None:
@@ -103,8 +113,17 @@ def accepted(sql: str, schema: Schema) -> Query | None:
 
 
 class _Maker:
-    def __init__(self, schema: Schema, table: TableSchema, source: random.Random, tidy: bool, most: int) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        table: TableSchema,
+        source: random.Random,
+        tidy: bool,
+        most: int,
+        relations: Mapping[str, Production],
+    ) -> None:
         self.table, self.source, self.tidy, self.most = table, source, tidy, most
+        self.relations, self.ground = relations, Ground(schema=schema, table=table, source=source)
         # Large questions have deep expressions too.
         self.deep = 1 if most > 3 else 0
         self.unit: AddRemove | Replace = schema.unit
@@ -153,7 +172,9 @@ class _Maker:
         name = self.table.name
         if self.source.random() < 0.3:
             return "", f"FROM {name}"
-        chosen = self.grammar.pick(("WITH", "subquery", "column aliases", "table alias"))
+        chosen = self.grammar.pick(("WITH", "subquery", "column aliases", "table alias", *self.relations))
+        if chosen in self.relations:
+            return self._related(chosen)
         self.grammar.note(chosen)
         if chosen == "WITH":
             return f"WITH w AS ({self._below()})", "FROM w"
@@ -165,6 +186,18 @@ class _Maker:
             return "", f"FROM {name} AS a(c1, c2)"
         self.grammar.qualifier = "a."
         return "", f"FROM {name} AS a"
+
+    def _related(self, chosen: str) -> tuple[str, str]:
+        """Rows made by a construct; those of the table where its tables do not allow it."""
+        below = self.relations[chosen](self.ground)
+        if below is None:
+            return "", f"FROM {self.table.name}"
+        self.grammar.note(chosen)
+        self.grammar.columns = below.columns
+        if self.source.random() < 0.3:
+            self.grammar.note("WITH")
+            return f"WITH w AS ({below.sql})", "FROM w"
+        return "", f"FROM ({below.sql}) AS q"
 
     def _below(self) -> str:
         """A subquery; the grammar's columns become what it gives."""

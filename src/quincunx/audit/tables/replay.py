@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -13,13 +13,15 @@ from quincunx.audit.shrink.tables import shrink
 from quincunx.audit.tables.distance import gaps
 from quincunx.audit.tables.neighbours import Maker
 from quincunx.audit.tables.questions import accepted, questions
+from quincunx.audit.tables.relations import RELATIONS
 from quincunx.audit.tables.report import EMPTY, Cell, Replay, Violation, labels, limit_words, merged, unit_words
+from quincunx.audit.tables.several import Together
 from quincunx.audit.tables.values import STORAGE
 from quincunx.audit.tables.world import Pair
-from quincunx.audit.tables.worlds import Worlds, alone
+from quincunx.audit.tables.worlds import Storage, World, Worlds, alone
 from quincunx.errors import DataError, ParameterError, QueryError, RefusalError, UnavailableError
 from quincunx.numbers import Number, positive_integer
-from quincunx.table import Program, Query, Result, Schema, TableSchema
+from quincunx.table import Limits, Program, Query, Result, Schema, TableSchema
 from quincunx.table import planned as plan
 
 
@@ -39,27 +41,50 @@ def replay(
     """Compare neighbouring worlds before noise with the distance that the plan declares. Reads no data.
 
     sql: questions, or None for `count` generated ones. norms: of the noise, 1 and 2. pairs: of neighbouring worlds for
-    each table, the first `giants` of them with ten thousand rows of one person. series: which worlds and questions;
-    equal series give equal reports. storage: table → column → its type in the source (DECIMAL(12,3), VARCHAR, …), where
-    it is not the usual one. batched: all worlds in one engine query; False asks the engine for one world at a time, as
-    a session does. shrunk: how many violations of each question are made small, the smallest first.
+    each table, or for the tables of a question together; in the first `giants` of them one person has very many rows.
+    series: which worlds and questions; equal series give equal reports. storage: table → column → its type in the
+    source (DECIMAL(12,3), VARCHAR, …), where it is not the usual one. batched: all worlds in one engine query; False
+    asks the engine for one world at a time, as a session does. shrunk: how many violations of each question are made
+    small, the smallest first.
     """
     asked = [sql] if isinstance(sql, str) else sql
-    found: list[Replay] = []
     _check(schema, norms, pairs, storage or {})
-    for table in _private(schema):
-        given = {name.lower(): kind for name, kind in (storage or {}).get(table.name, {}).items()}
-        kinds = {c.name.lower(): given.get(c.name.lower(), STORAGE[c.type]) for c in table.columns}
-        texts = asked
-        if texts is None:
-            texts = [made.sql for made in itertools.islice(questions(schema, table, series), count)]
-        maker = Maker(table=table, unit=schema.unit, storage=kinds, source=random.Random(f"worlds {series}"))
-        scene = _Scene(schema, table, kinds, maker.pairs(pairs, giants=giants), batched, shrunk)
+    kinds = {table.name: _kinds(table, (storage or {}).get(table.name, {})) for table in _private(schema)}
+    if asked is None:
+        made = [questions(schema, schema.tables[name], series, relations=RELATIONS) for name in kinds]
+        asked = [each.sql for endless in made for each in itertools.islice(endless, count)]
+    found: list[Replay] = []
+    for names, texts in _cast(schema, kinds, asked).items():
+        chosen = {name: kinds[name] for name in names}
+        source = random.Random(f"worlds {series}")
+        if len(names) == 1:
+            table = schema.tables[names[0]]
+            maker: Maker | Together = Maker(table=table, unit=schema.unit, storage=dict(kinds[names[0]]), source=source)
+        else:
+            maker = Together(schema=schema, storage=chosen, source=source)
+        scene = _Scene(schema, chosen, maker.pairs(pairs, giants=giants), batched, shrunk)
         try:
             found += [scene.ask(text, norm) for text in texts for norm in norms]
         finally:
             scene.close()
     return sum(found, EMPTY)
+
+
+def _kinds(table: TableSchema, given: Mapping[str, str]) -> dict[str, str]:
+    """The type of every column in the source, by its name in lower case."""
+    known = {name.lower(): kind for name, kind in given.items()}
+    return {each.name.lower(): known.get(each.name.lower(), STORAGE[each.type]) for each in table.columns}
+
+
+def _cast(schema: Schema, known: Iterable[str], texts: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+    """The questions by the private tables that they read; those that nobody can read stay with the first table."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for text in texts:
+        query = accepted(text, schema)
+        read = {table.name for table in query.rows.tables.values()} if query is not None else set()
+        names = tuple(name for name in known if name in read) or tuple(known)[:1]
+        found.setdefault(names, []).append(text)
+    return found
 
 
 def _check(schema: Schema, norms: Sequence[int], pairs: int, storage: Mapping[str, Mapping[str, str]]) -> None:
@@ -83,18 +108,10 @@ def _private(schema: Schema) -> list[TableSchema]:
 
 
 class _Scene:
-    """One table with its pairs of worlds."""
+    """The private tables that questions read, with pairs of worlds."""
 
-    def __init__(
-        self,
-        schema: Schema,
-        table: TableSchema,
-        storage: Mapping[str, str],
-        pairs: Sequence[Pair],
-        batched: bool,
-        shrunk: int = 0,
-    ) -> None:
-        self.schema, self.table, self.storage = schema, table, storage
+    def __init__(self, schema: Schema, storage: Storage, pairs: Sequence[Pair], batched: bool, shrunk: int = 0) -> None:
+        self.schema, self.storage = schema, storage
         self.pairs, self.batched, self.shrunk = pairs, batched, shrunk
         self._worlds = self._gather(pairs) if batched else None
 
@@ -104,15 +121,12 @@ class _Scene:
 
     def ask(self, sql: str, norm: Literal[1, 2]) -> Replay:
         """One question on all pairs."""
-        query = accepted(sql, self.schema)
-        if query is not None and self._elsewhere(query):
-            return EMPTY
         program = self.program(sql, norm)
         if program is None:
             return replace(EMPTY, refused=1)
         exacts = self.exacts(program)
         broken: list[tuple[Pair, Gap | None]] = []
-        aggregates, unit, limits, keys = labels(program, self.schema, self.table.limits)
+        aggregates, unit, limits, keys = labels(program, self.schema, program.query.rows.limits)
         largest = [0.0] * (len(aggregates) + 1)
         for pair, worlds in zip(self.pairs, exacts, strict=True):
             compared = [] if worlds is None else gaps(program, *worlds)
@@ -133,7 +147,7 @@ class _Scene:
         return Replay(cases=len(self.pairs), refused=0, cells=merged(cells), violations=violations)
 
     def program(self, sql: str, norm: Literal[1, 2]) -> Program | None:
-        """The plan of a question about this table; None where it is refused."""
+        """The plan of a question about these tables; None where it is refused."""
         query = accepted(sql, self.schema)
         if query is None or self._elsewhere(query):
             return None
@@ -143,8 +157,8 @@ class _Scene:
             return None
 
     def _elsewhere(self, query: Query) -> bool:
-        """Whether a question is about another table."""
-        return any(table.name.lower() != self.table.name.lower() for table in query.rows.tables.values())
+        """Whether a question reads another private table: a smaller question may need fewer, not others."""
+        return any(not table.public and table.name not in self.storage for table in query.rows.tables.values())
 
     def exacts(self, program: Program) -> list[tuple[Result, Result] | None]:
         """What both worlds of each pair give; None where the engine failed on one of them."""
@@ -158,13 +172,17 @@ class _Scene:
 
     def _plain(self, program: Program, pair: Pair) -> tuple[Result, Result] | None:
         try:
-            first, second = (alone(self.schema, self.table, self.storage, world, program) for world in pair.worlds)
+            first, second = (alone(self.schema, self.storage, world, program) for world in self._both(pair))
         except UnavailableError:
             return None
         return first, second
 
     def _gather(self, pairs: Sequence[Pair]) -> Worlds:
-        return Worlds(self.schema, self.table, self.storage, [world for pair in pairs for world in pair.worlds])
+        return Worlds(self.schema, self.storage, [world for pair in pairs for world in self._both(pair)])
+
+    def _both(self, pair: Pair) -> list[World]:
+        rows = {name: pair.rows(name) for name in self.storage}
+        return [{name: both[side] for name, both in rows.items()} for side in (0, 1)]
 
     def _violation(self, sql: str, norm: Literal[1, 2], pair: Pair, gap: Gap | None, *, small: bool) -> Violation:
         part = "engine" if gap is None else gap.part
@@ -174,10 +192,10 @@ class _Scene:
             sql=sql,
             norm=norm,
             unit=unit_words(self.schema),
-            limits=limit_words(self.table.limits),
+            limits=limit_words(self._limits(sql, norm)),
             part=part if gap is None else gap.part,
             gap=gap,
-            columns=tuple(column.name for column in self.table.columns),
+            columns={name: tuple(each.name for each in self.schema.tables[name].columns) for name in self.storage},
             pair=pair,
         )
 
@@ -189,7 +207,7 @@ class _Scene:
             program = self.program(text, norm)
             if program is None:
                 return [False] * len(pairs)
-            scene = _Scene(self.schema, self.table, self.storage, pairs, self.batched)
+            scene = _Scene(self.schema, self.storage, pairs, self.batched)
             try:
                 return [_worst(program, worlds, votes) for worlds in scene.exacts(program)]
             finally:
@@ -198,15 +216,20 @@ class _Scene:
         def test(text: str, pairs: Sequence[Pair]) -> list[bool]:
             return [each is not False and (each is None) == (gap is None) for each in worst(text, pairs)]
 
-        owned = [i for i, column in enumerate(self.table.columns) if column.name.lower() in self._owner_names()]
-        sql, pair = shrink(sql, pair, owned, test)
+        sql, pair = shrink(sql, pair, {name: owning(self.schema, name) for name in self.storage}, test)
         last = worst(sql, [pair])[0]
         return sql, pair, gap if last is False or last is None else last
 
-    def _owner_names(self) -> set[str]:
-        unit = self.schema.unit
-        names = (unit.key, None if unit.per is None else unit.per.column)
-        return {name.lower() for name in names if name is not None}
+    def _limits(self, sql: str, norm: Literal[1, 2]) -> Limits:
+        program = self.program(sql, norm)
+        return Limits() if program is None else program.query.rows.limits
+
+
+def owning(schema: Schema, table: str) -> tuple[int, ...]:
+    """The places of the columns that say whose a row is, in its own table or through another."""
+    links = [each.link.on for each in schema.tables.values() if each.link is not None]
+    names = {name.lower() for name in (*schema.unit.columns, *links)}
+    return tuple(i for i, column in enumerate(schema.tables[table].columns) if column.name.lower() in names)
 
 
 def _paired(exacts: Sequence[Result]) -> list[tuple[Result, Result] | None]:

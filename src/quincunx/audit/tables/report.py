@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from quincunx.audit.gap import Gap
@@ -38,8 +38,8 @@ class Violation:
     """A question and two neighbouring worlds that are farther apart than declared. The worlds are generated, not data.
 
     part: which comparison failed ("measure 0", "votes", "votes of new keys", "new keys"), or "engine" where the engine
-    failed on a world. gap: by how much; None for "engine". columns: the names of the columns of the rows. pair: the
-    worlds, shrunk. norm: 1 or 2.
+    failed on a world. gap: by how much; None for "engine". columns: the names of the columns of the rows, by table.
+    pair: the worlds, shrunk. norm: 1 or 2.
     """
 
     sql: str
@@ -48,7 +48,7 @@ class Violation:
     limits: str
     part: str
     gap: Gap | None
-    columns: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
     pair: Pair
 
     def __str__(self) -> str:
@@ -56,14 +56,15 @@ class Violation:
         if self.gap is not None:
             lines.append(f"  distance² {self.gap.distance2}, declared {self.gap.allowed2}")
         for title, pieces in (("both", self.pair.common), ("before", self.pair.before), ("after", self.pair.after)):
-            rows = [row for piece in pieces for row in piece.rows]
-            lines += [f"  {title}: {self._shown(row)}" for row in rows[:10]]
+            rows = [(piece.table, row) for piece in pieces for row in piece.rows]
+            lines += [f"  {title}: {self._shown(table, row)}" for table, row in rows[:10]]
             lines += [f"  {title}: and {len(rows) - 10:,} more rows"] if len(rows) > 10 else []
         return "\n".join(lines)
 
-    def _shown(self, row: Row) -> str:
-        cells = (f"{name} = {cell!r}" for name, cell in zip(self.columns, row, strict=True) if cell is not None)
-        return ", ".join(cells) or "a row of NULL"
+    def _shown(self, table: str, row: Row) -> str:
+        named = zip(self.columns[table], row, strict=True)
+        shown = ", ".join(f"{name} = {cell!r}" for name, cell in named if cell is not None) or "a row of NULL"
+        return shown if len(self.columns) == 1 else f"{table}: {shown}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,19 @@ def extremes(column: ColumnSchema) -> tuple[str, str] | None:
     return _number(low), _number(high)
 
 
+def numbered(column: ColumnSchema, number: int) -> str:
+    """A value of its own for each number, as far as the declaration allows."""
+    if column.type == "integer":
+        low, high = (0, 2**62) if column.bounds is None else (ceil(column.bounds[0]), floor(column.bounds[1]))
+        return str(low + number % (high - low + 1))
+    if column.type == "decimal":
+        least, most = column.bounds or (Fraction(0), Fraction(1000))
+        return _number(least + (most - least) * Fraction(number % 1000, 1000))
+    if column.type == "boolean":
+        return ("true", "false")[number % 2]
+    return f"value {number}" if column.type == "text" else iso(date(2024, 3, 1) + timedelta(days=number % 3000))
+
+
 def _edges(column: ColumnSchema) -> list[str]:
     if column.span is not None:
         near = [end + timedelta(days=move) for end in column.span for move in (0, 1, -1)]

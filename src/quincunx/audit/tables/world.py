@@ -5,21 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-# One row: a text for each column of the table, in its order, or None for NULL. The engine casts texts to types.
+# One row: a text for each column of its table, in its order, or None for NULL. The engine casts texts to types.
 Row: TypeAlias = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One unit of protection with all its rows. owner: what identifies it among the pieces of a world."""
+    """All rows of one unit of protection in one table. owner: what identifies the unit among those of a world."""
 
     owner: tuple[str | None, ...]
     rows: tuple[Row, ...]
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two neighbouring worlds: `common` with `before`, and `common` with `after`. kind: how the change was made."""
+    """Two neighbouring worlds: `common` with `before`, and `common` with `after`. kind: how the change was made.
+
+    A unit that has rows in several tables has a piece in each.
+    """
 
     kind: str
     common: tuple[Piece, ...]
@@ -28,7 +32,7 @@ class Pair:
 
     @property
     def worlds(self) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-        """The rows of both worlds."""
+        """The rows of both worlds, of all tables."""
         first, second = (
             tuple(row for piece in (*self.common, *changed) for row in piece.rows)
             for changed in (self.before, self.after)
@@ -39,3 +43,11 @@ class Pair:
     def size(self) -> int:
         """How many rows both worlds have together."""
         return sum(map(len, self.worlds))
+
+    def rows(self, table: str) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+        """The rows of one table in both worlds."""
+        first, second = (
+            tuple(row for piece in (*self.common, *changed) if piece.table == table for row in piece.rows)
+            for changed in (self.before, self.after)
+        )
+        return first, second

@@ -1,7 +1,8 @@
 """Many worlds in one engine query: the world of a row is a part of its owner and of its group.
 
 What runs is the engine's own statement for the program with one more public key, the world, which the program says to
-be one (`worlds`). See replay.md for what this exercises and what only the plain way does.
+be one (`worlds`): a column of every private table. See replay.md for what this exercises and what only the plain way
+does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import functools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import duckdb
 import numpy as np
@@ -25,24 +26,31 @@ from quincunx.table import Column, ColumnSchema, DuckDB, Key, Program, Result, S
 WORLD: Final = "world of replay"
 
 
-class Worlds:
-    """Several worlds of one private table, ready for programs."""
+# The rows of the private tables of one world, by their names.
+World: TypeAlias = Mapping[str, Sequence[Row]]
+# The type of every column in its source, by table, both as they are spelled in the schema; columns in lower case.
+Storage: TypeAlias = Mapping[str, Mapping[str, str]]
 
-    def __init__(
-        self, schema: Schema, table: TableSchema, storage: Mapping[str, str], worlds: Sequence[Sequence[Row]]
-    ) -> None:
-        if table.column(WORLD) is not None:
-            raise DataError("a column has the name that replay needs", where=table.name, got=repr(WORLD))
+
+class Worlds:
+    """Several worlds of private tables, ready for programs."""
+
+    def __init__(self, schema: Schema, storage: Storage, worlds: Sequence[World]) -> None:
         self._count = len(worlds)
         self._rows = duckdb.connect(":memory:")
-        numbered = [(str(i), *row) for i, rows in enumerate(worlds) for row in rows]
-        names = [WORLD, *(each.name for each in table.columns)]
-        kinds = ["BIGINT", *(storage[each.name.lower()] for each in table.columns)]
-        _fill(self._rows, names, kinds, numbered)
         world = ColumnSchema(name=WORLD, type="integer")
-        wider = replace(table, columns=(world, *table.columns))
-        tables = {name: wider if each is table else each for name, each in schema.tables.items()}
-        self._engine = DuckDB({table.name: Table(self._rows.table("t"))}, replace(schema, tables=tables), threads=1)
+        wider, sources = dict(schema.tables), {}
+        for place, (name, kinds) in enumerate(storage.items()):
+            table = schema.tables[name]
+            if table.column(WORLD) is not None:
+                raise DataError("a column has the name that replay needs", where=table.name, got=repr(WORLD))
+            numbered = [(str(i), *row) for i, rows in enumerate(worlds) for row in rows[name]]
+            names = [WORLD, *(each.name for each in table.columns)]
+            types = ["BIGINT", *(kinds[each.name.lower()] for each in table.columns)]
+            _fill(self._rows, f"t{place}", names, types, numbered)
+            wider[name] = replace(table, columns=(world, *table.columns))
+            sources[name] = Table(self._rows.table(f"t{place}"))
+        self._engine = DuckDB(sources, replace(schema, tables=wider), threads=1)
 
     def close(self) -> None:
         """Give everything back."""
@@ -53,22 +61,24 @@ class Worlds:
         """What each world gives, by one statement."""
         key = Key(
             name=WORLD,
-            expression=Column(name=WORLD, type="integer", nullable=False),
+            expression=Column(name=WORLD, type="integer", nullable=False, scan=min(program.query.rows.tables)),
             values=tuple(range(self._count)),
         )
         query = replace(program.query, keys=(key, *program.query.keys))
-        result = self._engine.run(replace(program, query=query, worlds=True))
+        result = self._engine.run(replace(program, query=query, worlds=WORLD))
         return _aligned(result, self._count) if query.known_keys else _listed(result, self._count)
 
 
-def alone(
-    schema: Schema, table: TableSchema, storage: Mapping[str, str], rows: Sequence[Row], program: Program
-) -> Result:
-    """What one world gives by the plain way: the engine as a session uses it, on a table of these rows alone."""
+def alone(schema: Schema, storage: Storage, world: World, program: Program) -> Result:
+    """What one world gives by the plain way: the engine as a session uses it, on tables of these rows alone."""
     connection = duckdb.connect(":memory:")
     try:
-        _fill(connection, [each.name for each in table.columns], [storage[c.name.lower()] for c in table.columns], rows)
-        with DuckDB({table.name: Table(connection.table("t"))}, schema) as engine:
+        sources = {}
+        for place, (name, kinds) in enumerate(storage.items()):
+            names = [each.name for each in schema.tables[name].columns]
+            _fill(connection, f"t{place}", names, [kinds[each.lower()] for each in names], world[name])
+            sources[name] = Table(connection.table(f"t{place}"))
+        with DuckDB(sources, schema) as engine:
             return engine.run(program)
     finally:
         connection.close()
@@ -91,11 +101,11 @@ def _caster(_process: int) -> duckdb.DuckDBPyConnection:
 
 
 def _fill(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str], rows: Sequence[Row]
+    connection: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], kinds: Sequence[str], rows: Sequence[Row]
 ) -> None:
-    """The table `t` of these rows."""
+    """A table of these rows."""
     select, given = _cast(names, kinds, rows)
-    connection.execute(f"CREATE TABLE t AS {select}", given)
+    connection.execute(f"CREATE TABLE {table} AS {select}", given)
 
 
 def _cast(names: Sequence[str], kinds: Sequence[str], rows: Sequence[Row]) -> tuple[str, dict[str, Any]]:

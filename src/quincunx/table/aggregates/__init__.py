@@ -6,17 +6,35 @@ from sqlglot import exp
 
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form
+from quincunx.table.aggregates.correlation import Correlation
 from quincunx.table.aggregates.count import Count
+from quincunx.table.aggregates.covariance import Covariance
+from quincunx.table.aggregates.distinct import Distinct
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise, Numbers, Part
+from quincunx.table.aggregates.intercept import Intercept
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.aggregates.people import People
+from quincunx.table.aggregates.quantile import Quantile
+from quincunx.table.aggregates.slope import Slope
 from quincunx.table.aggregates.sum import Sum
-from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, lattice_of
+from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, grid_of, lattice_of
 from quincunx.table.aggregates.total import decimals, exact_decimal
 from quincunx.table.aggregates.variance import Variance
 
 # A call is of the first that reads it.
-AGGREGATES: Final[tuple[type[Aggregate], ...]] = (Count, Sum, Mean, People, Variance)
+AGGREGATES: Final[tuple[type[Aggregate], ...]] = (
+    Count,
+    Sum,
+    Mean,
+    People,
+    Distinct,
+    Variance,
+    Covariance,
+    Correlation,
+    Slope,
+    Intercept,
+    Quantile,
+)
 # What the parser makes of their calls.
 NODES: Final[tuple[type[exp.Expr], ...]] = tuple({node: None for each in AGGREGATES for node in each.nodes})
 
@@ -38,5 +56,6 @@ __all__ = [
     "Term",
     "decimals",
     "exact_decimal",
+    "grid_of",
     "lattice_of",
 ]

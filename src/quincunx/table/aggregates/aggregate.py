@@ -60,9 +60,18 @@ class Aggregate(ABC):
         function, _, rest = words.partition("(")
         return f"{function.strip().lower()}({rest}"
 
+    @classmethod
+    def listed(cls, node: exp.Expr) -> list[tuple[exp.Expr, str, str]]:  # noqa: ARG003 - few are
+        """The calls for which one with a list stands, each with its function and what tells it apart; else nothing."""
+        return []
+
     @abstractmethod
     def result(self) -> Facts:
         """Type and step of what is published; noise has no bounds, and what is published is never NULL."""
+
+    def without_interval(self) -> Self:
+        """The same without an interval, where that costs something; most intervals follow from the noise alone."""
+        return self
 
     @abstractmethod
     def terms(self) -> tuple[Term, ...]:

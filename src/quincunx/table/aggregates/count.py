@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 from sqlglot import exp
 
 from quincunx.table.aggregates.call import Call, Form
+from quincunx.table.aggregates.number import beside, number
 from quincunx.table.aggregates.term import Term, counted
 from quincunx.table.aggregates.total import Total
 from quincunx.table.operators import apply
@@ -26,8 +27,9 @@ class Count(Total):
     nodes: ClassVar[Mapping[type[exp.Expr], frozenset[str]]] = {
         exp.Count: frozenset({"this", "big_int"}),
         exp.CountIf: frozenset({"this"}),
+        exp.RegrCount: frozenset({"this", "expression"}),
     }
-    names: ClassVar[tuple[str, ...]] = ("COUNT", "COUNT_IF")
+    names: ClassVar[tuple[str, ...]] = ("COUNT", "COUNT_IF", "REGR_COUNT")
     forms: ClassVar[tuple[Form, ...]] = (
         Form(name="COUNT(*)", written="COUNT(*)", needs="nothing"),
         Form(name="COUNT(x)", written="COUNT({})", needs="number"),
@@ -40,6 +42,10 @@ class Count(Total):
         if isinstance(node, exp.CountIf):
             test = call.test(node.this)
             return cls(where=test if call.where is None else apply("and", test, call.where))
+        if isinstance(node, exp.RegrCount):
+            where = beside(call, "REGR_COUNT", node.args["expression"])
+            argument = number(call, "REGR_COUNT")
+            return cls(argument=argument if argument.nullable else None, where=where)
         if isinstance(node.this, exp.Distinct):
             return None
         if node.this is None or isinstance(node.this, exp.Star):

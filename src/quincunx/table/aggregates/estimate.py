@@ -47,11 +47,14 @@ class Noise(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One measure of an aggregate: where its values lie, its noise, and what one lattice unit stands for."""
+    """One measure of an aggregate: where its values lie, its noise, and what one lattice unit stands for.
+
+    noise: a `Noise`, or what else the aggregate's own measure is drawn by.
+    """
 
     lattice: Lattice
     unit: Fraction
-    noise: Noise
+    noise: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,12 @@ from quincunx.table.aggregates.call import Call, Form
 from quincunx.table.aggregates.count import Count
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Numbers, Part, scaled
 from quincunx.table.aggregates.linear import Law, law
-from quincunx.table.aggregates.number import number
+from quincunx.table.aggregates.number import beside, number
+from quincunx.table.aggregates.profile import SLACK, end
 from quincunx.table.aggregates.term import Lattice, Term, counted
 from quincunx.table.expression import Expression
 from quincunx.table.interval import Bounds
 from quincunx.table.typing.facts import Facts
-
-# 2^50 halvings of the declared range are finer than any published digit.
-_HALVINGS: Final = 50
-# What float64 arithmetic of a few operations may lose, with room to spare.
-SLACK: Final = 2.0**-48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +32,12 @@ class Mean(Aggregate):
 
     kind: ClassVar[str] = "mean"
     noun: ClassVar[str] = "mean"
-    nodes: ClassVar[Mapping[type[exp.Expr], frozenset[str]]] = {exp.Avg: frozenset({"this"})}
-    names: ClassVar[tuple[str, ...]] = ("AVG", "MEAN")
+    nodes: ClassVar[Mapping[type[exp.Expr], frozenset[str]]] = {
+        exp.Avg: frozenset({"this"}),
+        exp.RegrAvgx: frozenset({"this", "expression"}),
+        exp.RegrAvgy: frozenset({"this", "expression"}),
+    }
+    names: ClassVar[tuple[str, ...]] = ("AVG", "MEAN", "REGR_AVGX", "REGR_AVGY")
     # DuckDB's other name of AVG.
     synonyms: ClassVar[Mapping[str, type[exp.Expr]]] = {"mean": exp.Avg}
     forms: ClassVar[tuple[Form, ...]] = (Form(name="AVG", written="AVG({})", needs="bounded"),)
@@ -47,6 +47,12 @@ class Mean(Aggregate):
 
     @classmethod
     def read(cls, call: Call) -> Self | None:
+        node = call.node
+        if isinstance(node, exp.RegrAvgx | exp.RegrAvgy):
+            # The mean of one of two arguments, of the rows in which the other is there too.
+            called, other = node.sql_name(), node.args["expression"]
+            mine, theirs = (other, node.this) if isinstance(node, exp.RegrAvgx) else (node.this, other)
+            return cls(argument=number(call, called, mine), where=beside(call, called, theirs))
         return cls(argument=number(call, "AVG"), where=call.where)
 
     def result(self) -> Facts:
@@ -126,9 +132,4 @@ def _end(noise: Law, total: Floats, count: Floats, inside: Floats, outside: Floa
     def possible(ratio: Floats) -> NDArray[np.bool_]:
         return noise.possible(np.maximum(np.abs(total - ratio * count) - slack, 0.0), 1.0, ratio)
 
-    everything = possible(outside)
-    for _ in range(_HALVINGS):
-        middle = (inside + outside) / 2
-        here = possible(middle) | everything
-        inside, outside = np.where(here, middle, inside), np.where(here, outside, middle)
-    return outside
+    return end(possible, inside, outside)

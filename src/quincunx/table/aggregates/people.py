@@ -28,9 +28,15 @@ class People(Total):
 
     @classmethod
     def read(cls, call: Call) -> Self | None:
-        if not isinstance(call.node.this, exp.Distinct):
+        node, unit = call.node.this, call.unit
+        if not isinstance(node, exp.Distinct) or unit.key is None or len(node.expressions) != 1:
             return None
-        _check_key(call, call.node.this)
+        if not call.is_key(call.row(node.expressions[0])):
+            _check_choice(call, node)
+            return None
+        if unit.per is not None:
+            hint = f"What is protected is one person's {unit.per.period}; count rows with COUNT(*)."
+            raise call.refusal(node, "one person is many units of protection here", hint=hint)
         return cls(where=call.where)
 
     def result(self) -> Facts:
@@ -43,20 +49,10 @@ class People(Total):
         return (self.forms[0].name,)
 
 
-def _check_key(call: Call, node: exp.Distinct) -> None:
-    """Refuse everything but the column that says whose a row is."""
-    unit = call.unit
-    if unit.key is None:
-        hint = "Each row is one person: write COUNT(*)."
-        raise call.refusal(node, "there is no column that identifies people", hint=hint)
-    if len(node.expressions) != 1:
-        raise call.refusal(node, "COUNT(DISTINCT …) takes one column", hint=f"Write COUNT(DISTINCT {unit.key}).")
-    if not call.is_key(call.row(node.expressions[0])):
-        hint = f"Only people can be counted once: COUNT(DISTINCT {unit.key})."
-        chosen = node.expressions[0].find(exp.If)
-        if chosen is not None:
-            hint = f"Write COUNT(DISTINCT {unit.key}) FILTER (WHERE {call.written(chosen.this)})."
-        raise call.refusal(node, "one person may hold many different values", hint=hint)
-    if unit.per is not None:
-        hint = f"What is protected is one person's {unit.per.period}; count rows with COUNT(*)."
-        raise call.refusal(node, "one person is many units of protection here", hint=hint)
+def _check_choice(call: Call, node: exp.Distinct) -> None:
+    """Refuse people who are chosen by CASE: counted as values, they would cost what all their rows do."""
+    for chosen in node.find_all(exp.If):
+        result = chosen.args.get("true")
+        if isinstance(result, exp.Column) and call.is_key(call.row(result)):
+            hint = f"Write COUNT(DISTINCT {call.unit.key}) FILTER (WHERE {call.written(chosen.this)})."
+            raise call.refusal(node, "one person may hold many different values", hint=hint)

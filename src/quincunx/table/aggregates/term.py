@@ -14,6 +14,8 @@ from quincunx.table.expression import NUMBERS, Expression
 
 # Without a declared step, the range of a decimal is divided into at least this many steps.
 RESOLUTION: Final = 10**6
+# Without a declared step, quantiles of a decimal are looked for among at least this many values.
+BUCKETS: Final = 10**4
 # Steps from zero to a bound; with it every value fits a BIGINT.
 MAX_STEPS: Final = 2**62
 
@@ -59,6 +61,11 @@ class Factor:
         """The argument on this lattice."""
         return cls(argument=argument, step=lattice.step, low=lattice.low, high=lattice.high, centre=lattice.centre)
 
+    @property
+    def lattice(self) -> Lattice:
+        """Where its values lie."""
+        return Lattice(step=self.step, low=self.low, high=self.high, centre=self.centre)
+
     def canonical(self) -> Json:
         """What names it in a ledger."""
         step, argument = canonical.number(self.step), self.argument.canonical()
@@ -69,20 +76,24 @@ class Factor:
 class Term:
     """One measure before its scale is fixed.
 
-    vector: what of a person is bounded, their rows, or whether they are there at all. counts: whether rows (those in
-    which the argument, if there is one, is not NULL) or people are counted; otherwise the argument is added up, or the
+    vector: what of a person is bounded: their rows, whether they are there at all, or their different values of the
+    argument. counts: whether rows (those in which the argument, if there is one, is not NULL), people or different
+    values are counted; otherwise the argument is added up, or the
     product of the factors, where there are some and no argument. centred: the argument's middle is subtracted before.
-    lattice: of what is added up; of an argument it need not be given. of: what is added up, and called: by which
+    lattice: of what is added up; of an argument it need not be given. levels: quantiles of the argument, from the
+    weights at each of its values; interval: whether they get intervals. of: what is added up, and called: by which
     function, in words that are no part of what is measured.
     """
 
-    vector: Literal["rows", "people"] = "rows"
+    vector: Literal["rows", "people", "values"] = "rows"
     counts: bool
     argument: Expression | None = None
     factors: tuple[Factor, ...] = ()
     where: Expression | None = None
     centred: bool = False
     lattice: Lattice = ONES
+    levels: tuple[Fraction, ...] = ()
+    interval: bool = True
     of: str = field(default="values", compare=False)
     called: str = field(default="", compare=False)
 
@@ -106,6 +117,19 @@ def lattice_of(argument: Expression, centred: bool, called: str) -> Lattice:
         hint = f"Declare a finer step; the step is {step} and the bounds are {low} and {high}."
         raise QueryError(f"every value of the argument of {called} is the same on its lattice", hint=hint)
     return placed
+
+
+def grid_of(argument: Expression, most: int, called: str) -> Lattice:
+    """The lattice on which quantiles of an argument are looked for: at most so many values, else a coarser step."""
+    if argument.low is None or argument.high is None:
+        hint = f"Write {called}(CLAMP(x, low, high)), or declare bounds for the columns that it is made of."
+        raise RefusalError(f"{called} needs a bounded argument: it is looked for on a public grid", hint=hint)
+    low, high, step = _bounds(argument, called)
+    if argument.step is None and argument.type != "integer":
+        step = power_of_ten_below(((high - low) or abs(high) or Fraction(1)) / BUCKETS)
+    while onto(high, step) - onto(low, step) >= most:
+        step *= 10
+    return Lattice(step=step, low=onto(low, step), high=onto(high, step), centre=onto(low, step))
 
 
 def onto(value: Fraction, step: Fraction) -> int:

@@ -55,7 +55,7 @@ class Total(Aggregate, ABC):
         steps = [
             (2 * y * ratio.numerator + ratio.denominator) // (2 * ratio.denominator) for y in map(int, noisy.tolist())
         ]
-        kind, scale, values = _typed(steps, step)
+        kind, scale, values = typed(steps, step)
         near = np.array([float(value) for value in values], dtype=np.float64)
         return Estimate(
             values=values,
@@ -100,7 +100,7 @@ def exact_decimal(number: Fraction, scale: int) -> Decimal:
     return Decimal((int(units < 0), tuple(int(digit) for digit in str(abs(units))), -scale))
 
 
-def _typed(steps: list[int], step: Fraction) -> tuple[str, int, list[Any]]:
+def typed(steps: list[int], step: Fraction) -> tuple[str, int, list[Any]]:
     """The column's type, its digits and its values."""
     if step.denominator == 1:
         return "integer", 0, [k * step.numerator for k in steps]

@@ -14,14 +14,16 @@ from sqlglot import exp
 from quincunx.mechanisms import LIMIT
 from quincunx.numbers import amount, float_above, near
 from quincunx.table import canonical
+from quincunx.table.aggregates import centred
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form
 from quincunx.table.aggregates.count import Count
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Numbers, Part, scaled
 from quincunx.table.aggregates.linear import Law, law
-from quincunx.table.aggregates.mean import SLACK, of_ratio
+from quincunx.table.aggregates.mean import of_ratio
 from quincunx.table.aggregates.number import number
-from quincunx.table.aggregates.term import Factor, Lattice, Term, counted, lattice_of, onto
+from quincunx.table.aggregates.profile import SLACK, end, pieces
+from quincunx.table.aggregates.term import Lattice, Term, counted
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression
 from quincunx.table.interval import Bounds
@@ -35,12 +37,9 @@ _FUNCTIONS: Final[Mapping[type[exp.Expr], tuple[str, bool, bool]]] = {
     exp.StddevSamp: ("STDDEV_SAMP", True, True),
     exp.StddevPop: ("STDDEV_POP", True, False),
 }
-# Steps from the middle to a bound: a square has at most 2^42 of them, so that thousands of rows of one person fit.
-_STEPS: Final = 2**21
 # Of the risk, a tenth is the mean's; into as many pieces its interval is divided.
 _SHARE: Final = Fraction(1, 10)
 _PIECES: Final = 8
-_HALVINGS: Final = 50
 # A little more than √2.
 _ROOT2: Final = Fraction(99, 70)
 
@@ -73,14 +72,10 @@ class Variance(Aggregate):
 
     def terms(self) -> tuple[Term, ...]:
         name = next(name for name, *kind in _FUNCTIONS.values() if kind == [self.root, self.sample])
-        found = _lattice(self.argument, name)
-        factor = Factor.of(self.argument, found)
-        high = found.size**2
-        squares = Lattice(step=found.step**2, low=0, high=high, centre=high // 2)
+        found = centred.lattice(self.argument, name)
         return (
-            Term(counts=False, factors=(factor, factor), where=self.where, lattice=squares, of="squares"),
-            # The same as a mean's, so that both are measured once.
-            Term(counts=False, argument=self.argument, where=self.where, centred=True, lattice=found),
+            centred.squares(self.argument, found, self.where),
+            centred.total(self.argument, found, self.where),
             counted(self.argument, self.where),
         )
 
@@ -88,7 +83,7 @@ class Variance(Aggregate):
         return "squares", "AVG", *Count(argument=self.argument).labels()
 
     def bounds(self, lattices: Sequence[Lattice]) -> Bounds:
-        half = _half(lattices[1])
+        half = centred.half(lattices[1])
         if self.root:
             return Fraction(0), half * (_ROOT2 if self.sample else 1)
         return Fraction(0), half**2 * (2 if self.sample else 1)
@@ -96,7 +91,7 @@ class Variance(Aggregate):
     def estimate(self, numbers: Sequence[Numbers], parts: Sequence[Part], risk: Fraction) -> Estimate:
         lattice, middle = parts[1].lattice, float(parts[0].lattice.centre * parts[0].lattice.step)
         ends = [float((end - lattice.centre) * lattice.step) for end in (lattice.low, lattice.high)]
-        limit = float_above(_half(lattice) ** 2 * (2 if self.sample else 1))
+        limit = float_above(centred.half(lattice) ** 2 * (2 if self.sample else 1))
         mean = of_ratio(numbers[1:], parts[1:], risk * _SHARE, (ends[0], ends[1]))
         noise = law(parts, risk * (1 - _SHARE))
         squares, total, count = (scaled(each, part.unit, 0) for each, part in zip(numbers, parts, strict=True))
@@ -153,11 +148,8 @@ class _Form:
 
     def ends(self, noise: Law, low: Floats, high: Floats, limit: float) -> tuple[Floats, Floats]:
         """The smallest and the largest V in [0, limit] that is possible for some mean between low and high."""
-        width, piece = (high - low) / _PIECES, np.arange(_PIECES)[:, np.newaxis]
         with np.errstate(all="ignore"):
-            # Outwards by a hair, so that no mean falls between two pieces; all of them at once, one in each row.
-            hair = SLACK * (np.abs(low) + np.abs(high))
-            one, two = low + piece * width - hair, low + (piece + 1) * width + hair
+            one, two = pieces(low, high, _PIECES)
             least, most = self._squares(one, two)
             lowest = self._end(noise, one, two, least, 0.0).min(axis=0)
             highest = self._end(noise, one, two, most, limit).max(axis=0)
@@ -187,25 +179,5 @@ class _Form:
 
         inside, outside = start / divisor, np.full(start.shape, side)
         # Where the form is 0 beyond the side already, so is the end.
-        beyond = inside <= side if side == 0.0 else inside >= side
-        everything = possible(outside) | beyond
-        for _ in range(_HALVINGS):
-            middle = (inside + outside) / 2
-            here = possible(middle) | everything
-            inside, outside = np.where(here, middle, inside), np.where(here, outside, middle)
-        return outside
-
-
-def _lattice(argument: Expression, called: str) -> Lattice:
-    """The lattice of a mean; coarser by powers of ten where squares would have too many steps."""
-    found = lattice_of(argument, True, called)
-    while found.size > _STEPS:
-        step = 10 * found.step
-        low, high = (onto(end, step) for end in (argument.low, argument.high) if end is not None)
-        found = Lattice(step=step, low=low, high=high, centre=(low + high) // 2)
-    return found
-
-
-def _half(lattice: Lattice) -> Fraction:
-    """Half of the range; no variance is larger than its square (Popoviciu 1935)."""
-    return (lattice.high - lattice.low) * lattice.step / 2
+        inside = np.maximum(inside, side) if side == 0.0 else np.minimum(inside, side)
+        return end(possible, inside, outside)

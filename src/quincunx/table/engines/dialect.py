@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 from sqlglot import exp
@@ -54,6 +55,10 @@ class Dialect(ABC):
         """The rows of `select` whose columns `names` stand in the relation `other`, each once."""
 
     @abstractmethod
+    def anti(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
+        """The rows of `select` whose columns `names` do not stand in the relation `other`; NULL equals itself."""
+
+    @abstractmethod
     def materialised(self, once: bool) -> bool | None:
         """How a relation of WITH is marked that must be read once, or may be read again; None: not at all."""
 
@@ -78,6 +83,10 @@ class Dialect(ABC):
     @abstractmethod
     def root(self, q: exp.Expression) -> exp.Expression:
         """⌊√q⌋ of a whole number below 2^52, or one beside it."""
+
+    @abstractmethod
+    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
+        """The quantile of whole numbers at a level: one of them, or between two neighbours as a double."""
 
     # Doubles.
 
@@ -122,6 +131,10 @@ class Dialect(ABC):
     @abstractmethod
     def shown(self, x: Piece) -> exp.Expression:
         """One text for each value of a key, different for different ones."""
+
+    @abstractmethod
+    def bucket(self, owner: Sequence[exp.Expression]) -> exp.Expression:
+        """A whole number below 2^14, the same for the same values of a type, none of them NULL."""
 
     @abstractmethod
     def digest(self, x: exp.Expression) -> exp.Expression:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from quincunx.data import Notation
 from quincunx.errors import DataError
+from quincunx.mechanisms import gathered
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Value
 from quincunx.table.measure import Program
@@ -29,12 +30,13 @@ ELSEWHERE: Final[dict[tuple[str, str], str]] = {}
 class Result:
     """One integer for each group and measure, in lattice units, clamped to ±(2^62 − 1): exact, private, not yet noisy.
 
+    Of a measure that is a histogram, one `Histogram` for each group.
     keys: one tuple for each group; the cross product in its order for public keys, () for a question without GROUP BY.
     selection: for unknown keys the votes for each; None for public ones. It must not leave unnoised.
     """
 
     keys: list[tuple[Value, ...]]
-    measures: tuple[NDArray[np.int64], ...]
+    measures: tuple[NDArray[Any], ...]
     selection: NDArray[np.int64] | None
 
     def __repr__(self) -> str:
@@ -92,12 +94,15 @@ class Held(Protocol):
 class Engine(Protocol):
     """What a session asks of an engine that holds its tables. `run` alone reads private rows.
 
+    snapshot: whether private tables are read once, by the first program that needs each, and kept; None: where their
+    sources are slow to read again.
+
     Whatever goes wrong inside `run` is one UnavailableError with a fixed text: engines' own messages hold values.
     """
 
     kind: ClassVar[str]
 
-    def __init__(self, tables: Mapping[str, Held], schema: Schema) -> None: ...
+    def __init__(self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False) -> None: ...
 
     @staticmethod
     def bind(source: object, notation: Notation) -> tuple[Binding, Mapping[str, str]]:
@@ -139,28 +144,39 @@ def engine_for(source: object) -> type[Engine]:
     return engine_named(ELSEWHERE.get((kind.__module__.partition(".")[0], kind.__name__), "duckdb"))
 
 
-def open_engine(tables: Mapping[str, Held], schema: Schema) -> Engine:
+def open_engine(tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = None) -> Engine:
     """The engine that reads the tables: one for all private ones."""
     kinds = {table.origin.engine for table in tables.values() if not table.public}
     if len(kinds) != 1:
         hint = "Bring them together in one place, or open a session for each."
         raise DataError("the private tables are read by different engines", where="tables", hint=hint)
-    return engine_named(kinds.pop())(tables, schema)
+    return engine_named(kinds.pop())(tables, schema, snapshot=snapshot)
 
 
 def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     """The columns of a statement's answer as a result: groups of public keys that have no row are 0."""
     query, numbers = program.query, range(len(program.measures))
+    plain = np.asarray(columns["q"]) < 0 if "q" in columns else np.ones(len(columns["m0"]), dtype=bool)
     if not query.known_keys:
         named = [[python_value(value) for value in columns[f"k{i}"]] for i in range(len(query.keys))]
-        measures = tuple(np.asarray(columns[f"m{i}"], dtype=np.int64) for i in numbers)
-        votes = np.asarray(columns["s"], dtype=np.int64)
-        return Result(keys=list(zip(*named, strict=True)), measures=measures, selection=votes)
-    keys = list(itertools.product(*(key.values or () for key in query.keys)))
-    place = np.asarray(columns["g"], dtype=np.int64)
-    aligned = []
+        listed = list(zip(*named, strict=True))
+        keys = [key for key, here in zip(listed, plain.tolist(), strict=True) if here]
+        votes = np.asarray(columns["s"], dtype=np.int64)[plain]
+        # Values of keys for which nobody voted belong nowhere.
+        among = {key: number for number, key in enumerate(keys)}
+        place = np.array([among.get(key, -1) for key in listed], dtype=np.int64)
+    else:
+        keys, votes = list(itertools.product(*(key.values or () for key in query.keys))), None
+        place = np.asarray(columns["g"], dtype=np.int64)
+    found = []
     for i in numbers:
-        column = np.zeros(len(keys), dtype=np.int64)
-        column[place] = np.asarray(columns[f"m{i}"], dtype=np.int64)
-        aligned.append(column)
-    return Result(keys=keys, measures=tuple(aligned), selection=None)
+        column = np.asarray(columns[f"m{i}"], dtype=np.int64)
+        if program.measures[i].grid is not None:
+            here = (np.asarray(columns["q"]) == i) & (place >= 0)
+            bucket = np.asarray(columns["t"], dtype=np.int64)
+            found.append(gathered(len(keys), place[here], bucket[here], column[here]))
+            continue
+        aligned = np.zeros(len(keys), dtype=np.int64)
+        aligned[place[plain]] = column[plain]
+        found.append(aligned)
+    return Result(keys=keys, measures=tuple(found), selection=votes)

@@ -20,9 +20,15 @@ def normal(d: Dialect, piece: Piece) -> Piece:
     """A key of which equal values are one value: no −0.0, nothing infinite."""
     if piece.type != "DOUBLE":
         return piece
-    zeroless = binary(exp.Add, piece.sql, double(Fraction(0)))
     finite = d.finite(piece.sql.copy())
-    return Piece(sql=choose([(finite, zeroless)], exp.null()), type="DOUBLE")
+    return Piece(sql=choose([(finite, zeroless(piece).sql)], exp.null()), type="DOUBLE")
+
+
+def zeroless(piece: Piece) -> Piece:
+    """The same value without −0.0: whatever equals it is the same."""
+    if piece.type != "DOUBLE":
+        return piece
+    return Piece(sql=binary(exp.Add, piece.sql, double(Fraction(0))), type="DOUBLE")
 
 
 def public_key(values: Sequence[Value], kind: str) -> tuple[list[Any], list[int], bool]:

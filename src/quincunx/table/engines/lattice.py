@@ -31,6 +31,24 @@ def contribution(d: Dialect, measure: Measure, argument: Piece, where: exp.Expre
     return choose([(both(conditions), _within(measure, _steps(d, measure, argument)))], whole(0))
 
 
+def bucket(d: Dialect, measure: Measure, argument: Piece, where: exp.Expression | None) -> exp.Expression:
+    """How many steps above the lowest the value of a row is; NULL where it has none."""
+    conditions = [present(d, argument)] + ([where] if where is not None else [])
+    return choose([(both(conditions), _within(measure, _steps(d, measure, argument)))], exp.null())
+
+
+def stepped(d: Dialect, lattice: Factor, argument: Piece) -> exp.Expression:
+    """A column on a lattice whose centre is 0, NULL where it has no value: what a snapshot keeps of it."""
+    return choose([(present(d, argument), _within(lattice, _steps(d, lattice, argument)))], exp.null())
+
+
+def kept(measure: Measure, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    """What a row adds before it is weighted, from a column that was kept on the measure's lattice."""
+    moved = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
+    value = call("COALESCE", moved, whole(0))
+    return value if where is None else choose([(where, value)], whole(0))
+
+
 def product(d: Dialect, measure: Measure, arguments: Sequence[Piece], where: exp.Expression | None) -> exp.Expression:
     """What a row adds where factors are multiplied; `arguments` and `where` are columns.
 
@@ -43,6 +61,12 @@ def product(d: Dialect, measure: Measure, arguments: Sequence[Piece], where: exp
     for other in others:
         value = binary(exp.Mul, value, other)
     return choose([(both(conditions), _within(measure, value))], whole(0))
+
+
+def placed(d: Dialect, factor: Factor, argument: Piece) -> Piece:
+    """A value in steps of its lattice, NULL where it is NULL or infinite."""
+    steps = _within(factor, _steps(d, factor, argument))
+    return Piece(sql=choose([(present(d, argument), steps)], exp.null()), type="BIGINT")
 
 
 def _within(lattice: Measure | Factor, steps: exp.Expression) -> exp.Expression:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sqlglot import exp
 
 from quincunx.errors import QueryError
+from quincunx.table.aggregates import Lattice
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal
 from quincunx.table.engines.lattice import present
-from quincunx.table.engines.typed_sql import Piece, text
-from quincunx.table.expression import Slot
-from quincunx.table.relations import Filter, Owner, Relation, Scan
+from quincunx.table.engines.typed_sql import Piece, alike, both, column, text, whole
+from quincunx.table.expression import Expression, Slot
+from quincunx.table.relations import Filter, Link, Owner, Relation, Scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,11 @@ class Source:
 
     unclipped: the same columns before bounds move values, by names in lower case; owners are made of them. once: the
     relation may change while it is read (a file), so it must be read exactly once. required: what every row has, or it
-    is no row of the table.
+    is no row of the table. table: where several scans read one table, the number of the first; they share what is read.
+    world: where several datasets are asked together, which of them a row is of. owners: where the relation is kept as a
+    scan gave it, its hidden columns; its rows all have an owner and what is required. held: the number of rows that the
+    owner of a row has in the whole relation, if known. steps: by names in lower case, columns that are also kept on a
+    lattice, as whole numbers of steps within its ends, NULL where a row has no value.
     """
 
     relation: exp.Expression
@@ -33,20 +38,41 @@ class Source:
     unclipped: Mapping[str, Piece]
     once: bool = False
     required: tuple[Piece, ...] = ()
+    world: Piece | None = None
+    table: int | None = None
+    owners: Mapping[str, Piece] | None = None
+    held: Piece | None = None
+    steps: Mapping[str, tuple[Lattice, Piece]] = field(default_factory=dict)
 
+
+# The hidden column that tells worlds apart.
+WORLD: Final = "world"
 
 # The sources of a program, by the numbers of its scans.
 Sources = Mapping[int, Source]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A relation of WITH. once: it is worked out once, however often it is read."""
+
+    name: str
+    select: exp.Select
+    once: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """A relation in SQL. owners: the hidden columns that say whose a row is, by their names in the statement."""
+    """A relation in SQL. owners: the hidden columns that say whose a row is, by their names in the statement.
+
+    before: the relations of WITH that it is made of, in order.
+    """
 
     relation: exp.Expression
     columns: Mapping[Slot, Piece]
     owners: Mapping[str, Piece]
     conditions: tuple[exp.Expression, ...]
+    before: tuple[Part, ...] = ()
 
 
 def rows(d: Dialect, relation: Relation, sources: Sources) -> Rows:
@@ -57,12 +83,105 @@ def rows(d: Dialect, relation: Relation, sources: Sources) -> Rows:
     return write(d, relation, sources)
 
 
+def select(d: Dialect, below: Rows, columns: Iterable[Piece]) -> exp.Select:
+    """One SELECT of the hidden owners o0, o1 …, normalised, and of columns c0, c1 …, where the conditions are true."""
+    chosen = [exp.alias_(normal(d, piece).sql, name) for name, piece in below.owners.items()]
+    chosen += [exp.alias_(piece.sql.copy(), f"c{i}") for i, piece in enumerate(columns)]
+    found = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(below.relation)
+    return found.where(both(list(below.conditions))) if below.conditions else found
+
+
+def table_name(relation: Relation) -> str:
+    """What a relation is called: what holds this one is higher, or begins with an earlier scan, so no other is."""
+    return f"r{min(relation.tables)}_{relation.height}"
+
+
+def derived(
+    d: Dialect, relation: Relation, sources: Sources, further: Mapping[Slot, Expression] | None = None, *, kept: bool
+) -> Rows:
+    """The relation as a table of its own: hidden owners and columns under one name, with nothing left to be tested.
+
+    further: columns to be worked out besides, over the relation's own. kept: it is worked out once and may be named
+    more than once, as its one relation says. Whatever compares rows is written over this.
+    """
+    below = rows(d, relation, sources)
+    pieces = {**below.columns, **{slot: emit(d, each, below.columns) for slot, each in (further or {}).items()}}
+    name = table_name(relation)
+    found = select(d, below, pieces.values())
+    return Rows(
+        relation=exp.to_table(name) if kept else found.subquery(name),
+        columns={slot: Piece(sql=column(f"c{i}", name), type=pieces[slot].type) for i, slot in enumerate(pieces)},
+        owners={each: Piece(sql=column(each, name), type=piece.type) for each, piece in below.owners.items()},
+        conditions=(),
+        before=(*below.before, Part(name=name, select=found, once=True)) if kept else below.before,
+    )
+
+
+def widened(below: Rows, relation: Relation, more: Mapping[str, exp.Expression]) -> Rows:
+    """A derived table with further columns under these names; the caller says which slots they are."""
+    name = table_name(relation)
+    chosen = [exp.alias_(piece.sql.copy(), each) for each, piece in below.owners.items()]
+    chosen += [exp.alias_(piece.sql.copy(), f"c{i}") for i, piece in enumerate(below.columns.values())]
+    chosen += [exp.alias_(sql, each) for each, sql in more.items()]
+    return Rows(
+        relation=exp.select(*chosen).from_(below.relation).subquery(name),
+        columns={
+            slot: Piece(sql=column(f"c{i}", name), type=piece.type)
+            for i, (slot, piece) in enumerate(below.columns.items())
+        },
+        owners={each: Piece(sql=column(each, name), type=piece.type) for each, piece in below.owners.items()},
+        conditions=(),
+        before=below.before,
+    )
+
+
+def stored(relation: Relation, sources: Sources) -> Source | None:
+    """The kept table of which the rows of a relation are some, each at most once; see duckdb/snapshot.md.
+
+    None where there is none, or where rows may be more than the table has: after a join, a roll-up, a union.
+    """
+    scans, rowwise = list(relation.tables), all(each.rowwise for each in relation.walk())
+    source = sources[scans[0]]
+    return source if source.owners is not None and rowwise and len(scans) == 1 else None
+
+
+def same_owner(left: Mapping[str, Piece], right: Mapping[str, Piece]) -> exp.Expression:
+    """Whether two rows are one owner's: all hidden columns are equal. Nothing else decides it."""
+    pairs = [alike([piece, right[name]]) for name, piece in left.items()]
+    return both([exp.EQ(this=one.sql.copy(), expression=other.sql.copy()) for one, other in pairs])
+
+
+def shared(sources: Sources) -> tuple[Sources, tuple[Part, ...]]:
+    """The sources with every table that several scans read kept once, so that all of them see the same rows."""
+    parts = {
+        source.table: Part(name=f"t_{source.table}", select=_all(source), once=True)
+        for source in sources.values()
+        if source.table is not None
+    }
+    found = {
+        number: source if source.table is None else replace(source, relation=exp.to_table(parts[source.table].name))
+        for number, source in sources.items()
+    }
+    return found, tuple(parts.values())
+
+
+def _all(source: Source) -> exp.Select:
+    return exp.select(*(column(name) for name in source.names)).from_(source.relation)
+
+
 def _scan(d: Dialect, scan: Scan, sources: Sources) -> Rows:
     source = sources[scan.number]
     columns = {Slot(name, scan.number): source.columns[name.lower()] for name in source.names}
-    owners = {} if scan.owner is None else hidden(d, scan.owner, source)
-    conditions = [_owned(d, piece) for piece in owners.values()]
-    conditions += [present(d, piece) for piece in source.required]
+    conditions: list[exp.Expression] = []
+    if source.owners is not None:
+        owners = dict(source.owners)
+    else:
+        owners = {} if scan.owner is None else hidden(d, scan.owner, source)
+        conditions += [_owned(d, piece) for piece in owners.values()]
+        conditions += [present(d, piece) for piece in source.required]
+    if owners and source.world is not None:
+        # Nobody is in two worlds: what compares owners compares these too.
+        owners[WORLD] = source.world
     return Rows(relation=source.relation, columns=columns, owners=owners, conditions=tuple(conditions))
 
 
@@ -89,4 +208,46 @@ def _filter(d: Dialect, relation: Filter, sources: Sources) -> Rows:
     return replace(below, conditions=(emit(d, relation.condition, below.columns).sql, *below.conditions))
 
 
-WRITERS: Final[Mapping[type[Relation], Callable[[Dialect, Any, Sources], Rows]]] = {Scan: _scan, Filter: _filter}
+def _link(d: Dialect, link: Link, sources: Sources) -> Rows:
+    """(rows of the table) JOIN (SELECT DISTINCT its column, owners FROM …): a row once for each of its owners."""
+    source, through = sources[link.number], rows(d, link.through, sources)
+    mine, theirs = link.ends
+    owners = {name: normal(d, piece) for name, piece in through.owners.items()}
+    found = [exp.alias_(piece.sql, name) for name, piece in owners.items()]
+    known = exp.select(*found, exp.alias_(through.columns[theirs.slot].sql, "l")).distinct().from_(through.relation)
+    known = known.where(both(list(through.conditions)))
+    names = {name: f"c{i}" for i, name in enumerate(source.names)}
+    own = exp.select(*(exp.alias_(source.columns[each.lower()].sql, name) for each, name in names.items()))
+    own = own.from_(source.relation)
+    same = [exp.EQ(this=column(names[mine.name], "rows"), expression=column("l", "known"))]
+    if source.world is not None:
+        own = own.select(exp.alias_(source.world.sql, WORLD))
+        same.append(exp.EQ(this=column(WORLD, "rows"), expression=column(WORLD, "known")))
+    if source.required:
+        own = own.where(both([present(d, piece) for piece in source.required]))
+    chosen = [*(column(name, "known") for name in owners), *(column(name, "rows") for name in names.values())]
+    joined = exp.select(*chosen).from_(own.subquery("rows")).join(known.subquery("known"), on=both(same))
+    hidden_ = {name: Piece(sql=column(name), type=piece.type) for name, piece in owners.items()}
+    columns = {
+        Slot(each, link.number): Piece(sql=column(name), type=source.columns[each.lower()].type)
+        for each, name in names.items()
+    }
+    for place, shown in link.shown.items():
+        piece = hidden_[f"o{place}"]
+        # The day of a date is kept as the moment at which it begins.
+        columns[shown.slot] = piece.to("DATE") if shown.type == "date" else piece
+    return Rows(
+        relation=joined.subquery(f"linked{link.number}"),
+        columns=columns,
+        owners=hidden_,
+        conditions=(),
+        before=through.before,
+    )
+
+
+# Whatever compares rows enters its writer here (`relations/`).
+WRITERS: Final[dict[type[Relation], Callable[[Dialect, Any, Sources], Rows]]] = {
+    Scan: _scan,
+    Link: _link,
+    Filter: _filter,
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -13,11 +13,12 @@ from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
-from quincunx.table.engines.lattice import contribution, present, product
-from quincunx.table.engines.rows import Sources, rows
+from quincunx.table.engines.lattice import bucket, contribution, kept, present, product
+from quincunx.table.engines.relations import rows
+from quincunx.table.engines.rows import WORLD, Rows, Sources, shared, stored
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
-from quincunx.table.expression import Expression
-from quincunx.table.measure import Measure, Program
+from quincunx.table.expression import Column, Expression
+from quincunx.table.measure import Measure, Program, Vector
 from quincunx.table.plan import Query
 
 LARGEST = 2**62 - 1
@@ -25,7 +26,10 @@ LARGEST = 2**62 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """SQL with its parameters (lists of public keys). Columns: g or the keys, then the measures, then the votes."""
+    """SQL with its parameters (lists of public keys). Columns: g or the keys, then the measures, then the votes.
+
+    Where some measures are histograms, q says of which one a row is a value, and t which value; q is −1 in all others.
+    """
 
     sql: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -35,30 +39,51 @@ class _Writer:
     """Collects the relations of one statement, in order."""
 
     def __init__(self, program: Program, sources: Sources, d: Dialect) -> None:
-        self.program, self.sources, self.d = program, sources, d
+        self.program, self.d = program, d
+        self.sources, tables = shared(sources)
         self.query: Query = program.query
         self.known = self.query.known_keys
         self.relations: list[tuple[str, exp.Select, bool | None]] = []
         self.parameters: dict[str, Any] = {}
-        self.rows = rows(d, self.query.rows, sources)
-        self.who = self._owners()
-        self.owners = list(self.who)
+        self.rows = self._rows_below()
+        for part in (*tables, *self.rows.before):
+            self.add(part.name, part.select, part.once)
+        self.owners = list(self.rows.owners)
+        self.stored = stored(self.query.rows, self.sources)
+        weighted = any(measure.vector.bits for measure in self.program.measures if measure.vector.kind == "rows")
+        self.held = self.stored.held if weighted and self.stored is not None else None
         self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
         self.columns: dict[Expression, str] = {}
+        self.numbers = range(len(program.measures))
+        self.histograms = any(measure.grid is not None for measure in program.measures)
+        # Among whom those over the limit are.
+        self.among = "kept"
 
     def write(self) -> Statement:
         self._read()
         self._keep()
-        parts = [*self._rows(), *self._people(), *self._votes()]
+        parts = [*self._rows(), *self._histograms(), *self._people(), *self._values(), *self._votes()]
         sql = self.d.written(self._join(parts), pretty=True)
         return Statement(sql=sql, parameters=self.parameters)
 
-    def _owners(self) -> dict[str, Piece]:
-        """Whose a row is. Of several worlds its own belongs to the owner too: nobody is in two of them."""
-        if not self.program.worlds or not self.rows.owners:
-            # Where each row is one person, nothing is weighted and no owner is asked for.
-            return dict(self.rows.owners)
-        return {**self.rows.owners, "world": self._emit(self.query.keys[0].expression)}
+    def _rows_below(self) -> Rows:
+        """The rows of the question. Of several worlds the first key is the hidden one, which every relation keeps."""
+        found = rows(self.d, self.query.rows, self.sources)
+        world = self.query.keys[0].expression if self.program.worlds is not None else None
+        if isinstance(world, Column) and WORLD in found.owners:
+            return replace(found, columns={**found.columns, world.slot: found.owners[WORLD]})
+        return found
+
+    def _steps(self, measure: Measure) -> Piece | None:
+        """The column of a kept table that holds the argument of a sum on the sum's own lattice."""
+        argument = measure.argument
+        if measure.counts or measure.grid is not None or self.stored is None:
+            return None
+        if not isinstance(argument, Column) or argument.level:
+            return None
+        lattice, piece = self.stored.steps.get(argument.name.lower(), (None, None))
+        same = lattice is not None and lattice == replace(measure.lattice, centre=0)
+        return piece if same else None
 
     def _emit(self, expression: Expression) -> Piece:
         return emit(self.d, expression, self.rows.columns)
@@ -80,7 +105,7 @@ class _Writer:
     def _read(self) -> None:
         """`read`: the rows that count, with owner, keys, arguments and conditions."""
         below, chosen = self.rows, []
-        for name, piece in self.who.items():
+        for name, piece in below.owners.items():
             chosen.append(exp.alias_(self._normal(piece), name))
         for i, key in enumerate(self.query.keys):
             chosen.append(exp.alias_(self._normal(self._emit(key.expression)), f"k{i}"))
@@ -89,44 +114,67 @@ class _Writer:
             piece = self._emit(expression)
             self.columns[expression], self.types[expression] = f"a{i}", piece.type
             chosen.append(exp.alias_(piece.sql, f"a{i}"))
+        if self.held is not None:
+            chosen.append(exp.alias_(self.held.sql, "n"))
+        for i, measure in enumerate(self.program.measures):
+            steps = self._steps(measure)
+            if steps is not None:
+                chosen.append(exp.alias_(steps.sql, f"l{i}"))
         select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(below.relation)
         self.add("read", select.where(both(list(below.conditions))) if below.conditions else select)
 
     def _keep(self) -> None:
         """`kept`: rows with a public key (or any, where unknown), with the number or values of their group."""
-        joined = exp.select().from_("read")
-        number: exp.Expression = whole(0)
         for i, key in enumerate(self.query.keys):
-            if key.values is None:
-                continue
-            kind = self._emit(key.expression).type
-            listed, places, nulls = public_key(key.values, kind)
-            self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
-            self.add(f"key{i}", self.d.keys(f"keys{i}", f"places{i}", kind))
-            on = self.d.same(column(f"k{i}", "read"), column("v", f"key{i}"), nulls=nulls)
-            joined = joined.join(f"key{i}", on=on, copy=False)
-            number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), column("i", f"key{i}"))
+            if key.values is not None:
+                kind = self._emit(key.expression).type
+                self.add(f"key{i}", self.d.keys(f"keys{i}", f"places{i}", kind))
+        joined, number = self._matched("read")
         for name in self.owners:
             joined = joined.select(column(name, "read"), copy=False)
+        if self.held is not None:
+            joined = joined.select(column("n", "read"), copy=False)
         if self.known:
             joined = joined.select(exp.alias_(number, "g"), copy=False)
         else:
             joined = joined.select(*(column(name, "read") for name in self.groups), copy=False)
         for i, measure in enumerate(self.program.measures):
-            value = self._contribution(measure)
+            value = self._contribution(i, measure)
             if value is not None:
                 joined = joined.select(exp.alias_(value, f"x{i}"), copy=False)
-        # Weights look at the rows a second time; reading and matching them again would cost more than keeping them.
-        again = any(measure.vector.bits for measure in self.program.measures)
+            if measure.vector.kind == "values" and measure.argument is not None:
+                held = self._normal(self._piece(measure.argument))
+                joined = joined.select(exp.alias_(held, f"y{i}"), copy=False)
+        # Weights look at the rows a second time; reading and matching them again would cost more than keeping them,
+        # but for a kept table, of which few are looked at again.
+        again = self.held is None and any(measure.vector.bits for measure in self.program.measures)
+        again = again or not all(each.rowwise for each in self.query.rows.walk())
         once = any(source.once for source in self.sources.values())
         self.add("kept", joined, once or again)
+
+    def _matched(self, rows: str) -> tuple[exp.Select, exp.Expression]:
+        """A relation with columns k0, k1 … joined to the public keys, and the number of a row's group there."""
+        joined, number = exp.select().from_(rows), whole(0)
+        for i, key in enumerate(self.query.keys):
+            if key.values is None:
+                continue
+            listed, places, nulls = public_key(key.values, self._emit(key.expression).type)
+            self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
+            on = self.d.same(column(f"k{i}", rows), column("v", f"key{i}"), nulls=nulls)
+            joined = joined.join(f"key{i}", on=on, copy=False)
+            number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), column("i", f"key{i}"))
+        return joined, number
 
     def _piece(self, expression: Expression) -> Piece:
         return Piece(sql=column(self.columns[expression]), type=self.types[expression])
 
-    def _contribution(self, measure: Measure) -> exp.Expression | None:
+    def _contribution(self, i: int, measure: Measure) -> exp.Expression | None:
         """What a row adds: a number for sums, whether it counts for counts; None where every row counts."""
         where = None if measure.where is None else self._piece(measure.where).sql
+        if measure.grid is not None and measure.argument is not None:
+            return bucket(self.d, measure, self._piece(measure.argument), where)
+        if self._steps(measure) is not None:
+            return kept(measure, column(f"l{i}"), where)
         if not measure.counts and measure.argument is not None:
             return contribution(self.d, measure, self._piece(measure.argument), where)
         if measure.factors:
@@ -139,26 +187,106 @@ class _Writer:
         vectors = [measure.vector for measure in self.program.measures if measure.vector.kind == "rows"]
         if not vectors:
             return []
-        parts = [self._measured(self._full)]
+        if self.stored is not None and self.known and self.query.keys and not self.histograms:
+            return self._by_key(vectors[0])
+        summed = any(measure.grid is None for measure in self.program.measures if measure.vector.kind == "rows")
+        parts = [self._grouped(self._measured(self._full, "kept", self.groups))] if summed else []
         if vectors[0].bits:
-            group = None if self.known else self.groups
-            for name, relation in weights.over_rows(self.d, vectors[0], self.owners, group or ["g"]):
-                self.add(name, relation)
-            # What those over the limit have too much, taken off again: they alone are joined, which is faster.
-            on = self._same("kept", "heavy", self.owners)
-            parts.append(self._measured(self._excess).join("heavy", on=on, copy=False))
-        return [self._grouped(part) for part in parts]
+            among = "kept"
+            if self.held is not None:
+                among = "many"
+                self.add(among, exp.select("*").from_("kept").where(self._some(vectors[0])), True)
+            weighed = self._weighed(vectors[0], among, self.groups)
+            parts += [self._grouped(weighed)] if summed else []
+            self.among = among
+        return parts
 
-    def _measured(self, total: Callable[[int, Measure], exp.Expression]) -> exp.Select:
-        select = exp.select(*(column(name, "kept") for name in self.groups)).from_("kept")
+    def _some(self, vector: Vector) -> exp.Expression:
+        """Whose rows of a kept table are looked at again: all others count in full."""
+        return exp.GT(this=column("n"), expression=whole(weights.in_full(vector)))
+
+    def _weighed(self, vector: Vector, rows: str, groups: Sequence[str]) -> exp.Select:
+        """What those over the limit have too much, taken off again: they alone are joined, which is faster."""
+        for name, relation in weights.over_rows(self.d, vector, self.owners, groups, rows):
+            self.add(name, relation)
+        on = self._same(rows, "heavy", self.owners)
+        return self._measured(self._excess, rows, groups).join("heavy", on=on, copy=False)
+
+    def _by_key(self, vector: Vector) -> list[exp.Select]:
+        """The same for a kept table and public keys: rows are added up for every key there is, public or not.
+
+        Groups are fewer than rows, so that few are matched, and most often no row has to be: see duckdb/snapshot.md.
+        """
+        keys = [f"k{i}" for i in range(len(self.query.keys))]
+        adding = exp.select(*(column(name) for name in (*self.owners, *keys))).from_("read")
         for i, measure in enumerate(self.program.measures):
-            value = total(i, measure) if measure.vector.kind == "rows" else whole(0)
-            select = select.select(exp.alias_(value, f"m{i}"), copy=False)
+            value = self._contribution(i, measure)
+            if value is not None:
+                adding = adding.select(exp.alias_(value, f"x{i}"), copy=False)
+        self.add("adding", adding if self.held is None else adding.select(column("n")))
+        self.add("added", self._summed(self._measured(self._full, "adding", keys), "adding", keys), True)
+        placed, number = self._matched("added")
+        placed = placed.select(*(column(name, "added") for name in keys), exp.alias_(number, "g"))
+        self.add("placed", placed.select(*(column(f"m{i}", "added") for i in self.numbers)), True)
+        parts = [self._placed("placed")]
+        if self.held is not None:
+            other = exp.select(*(column(name, "added") for name in keys)).from_("added")
+            self.add("other", self.d.anti(other, "placed", keys))
+            many = exp.select("adding.*").from_("adding").where(self._some(vector))
+            # In ℓ1 they are looked at twice, which costs less than keeping them.
+            self.add("many", self.d.anti(many, "other", keys), vector.norm == 2)
+            self.add("excess", self._summed(self._weighed(vector, "many", keys), "many", keys))
+            on = both([self.d.same(column(name, "excess"), column(name, "placed"), nulls=True) for name in keys])
+            parts.append(self._placed("excess").join("placed", on=on, copy=False))
+        return parts
+
+    def _placed(self, rows: str) -> exp.Select:
+        select = exp.select(column("g", "placed")).from_(rows)
+        return select.select(*(column(f"m{i}", rows) for i in self.numbers), copy=False)
+
+    @staticmethod
+    def _summed(select: exp.Select, rows: str, groups: Sequence[str]) -> exp.Select:
+        return select.group_by(*(column(name, rows) for name in groups), copy=False)
+
+    def _measured(
+        self, total: Callable[[int, Measure, str], exp.Expression], rows: str, groups: Sequence[str]
+    ) -> exp.Select:
+        select = exp.select(*(column(name, rows) for name in groups)).from_(rows)
+        for i, measure in enumerate(self.program.measures):
+            plain = measure.vector.kind == "rows" and measure.grid is None
+            select = select.select(exp.alias_(total(i, measure, rows) if plain else whole(0), f"m{i}"), copy=False)
         return select
 
-    def _full(self, i: int, measure: Measure) -> exp.Expression:
+    def _histograms(self) -> list[exp.Select]:
+        """For each histogram the rows at every value, with W = 2^bits, and what those over the limit have too much."""
+        found = []
+        for i, measure in enumerate(self.program.measures):
+            if measure.grid is None:
+                continue
+            full: exp.Expression = exp.Count(this=exp.Star())
+            bits = measure.vector.bits
+            if bits:
+                full = binary(exp.Mul, cast(full, "HUGEINT"), cast(text(str(1 << bits)), "HUGEINT"))
+            found.append(self._at(i, full, "kept"))
+            if bits:
+                excess = binary(exp.Sub, self.d.total(column("w", "heavy")), full.copy())
+                on = self._same(self.among, "heavy", self.owners)
+                found.append(self._at(i, excess, self.among).join("heavy", on=on, copy=False))
+        return [self._grouped(part, values=True) for part in found]
+
+    def _at(self, i: int, total: exp.Expression, rows: str) -> exp.Select:
+        """A total at every value of a histogram."""
+        select = exp.select(*(column(name, rows) for name in self.groups)).from_(rows)
+        for j in range(len(self.program.measures)):
+            select = select.select(exp.alias_(total if i == j else whole(0), f"m{j}"), copy=False)
+        x = column(f"x{i}", rows)
+        select = select.select(exp.alias_(whole(i), "q"), exp.alias_(x, "t"), copy=False)
+        there = exp.Not(this=exp.Is(this=x.copy(), expression=exp.null()))
+        return select.where(there, copy=False).group_by(x.copy(), copy=False)
+
+    def _full(self, i: int, measure: Measure, rows: str) -> exp.Expression:
         """What all rows add up to with W = 2^bits: no row is cut, so the factor 2^fraction comes after the sum."""
-        x = column(f"x{i}", "kept")
+        x = column(f"x{i}", rows)
         if not measure.counts:
             total: exp.Expression = self.d.total(x)
         elif measure.argument is None and measure.where is None:
@@ -169,12 +297,13 @@ class _Writer:
             return total
         return binary(exp.Mul, cast(total, "HUGEINT"), cast(text(str(1 << measure.fraction)), "HUGEINT"))
 
-    def _excess(self, i: int, measure: Measure) -> exp.Expression:
+    def _excess(self, i: int, measure: Measure, rows: str) -> exp.Expression:
         """Rows of those over the limit: with their own weight less with W = 2^bits."""
-        return binary(exp.Sub, self._total(i, measure, column("w", "heavy")), self._full(i, measure))
+        weighted = self._total(i, measure, rows, column("w", "heavy"))
+        return binary(exp.Sub, weighted, self._full(i, measure, rows))
 
-    def _total(self, i: int, measure: Measure, weight: exp.Expression) -> exp.Expression:
-        x = column(f"x{i}", "kept")
+    def _total(self, i: int, measure: Measure, rows: str, weight: exp.Expression) -> exp.Expression:
+        x = column(f"x{i}", rows)
         if measure.counts:
             plain = measure.argument is None and measure.where is None
             return self.d.total(weight.copy() if plain else choose([(x, weight.copy())], whole(0)))
@@ -206,10 +335,39 @@ class _Writer:
                     self.add(name, relation)
                 select = select.join(heavy, join_type="left", on=self._same(f"units{i}", heavy, self.owners))
                 weight = call("COALESCE", column("w", heavy), whole(1 << measure.vector.bits))
-            for j in range(len(self.program.measures)):
-                select = select.select(exp.alias_(self.d.total(weight) if i == j else whole(0), f"m{j}"))
-            found.append(self._grouped(select))
+            found.append(self._alone(i, select, weight))
         return found
+
+    def _values(self) -> list[exp.Select]:
+        """Different values: what their holders weigh, at most one each. No value adds up over people."""
+        found = []
+        for i, measure in enumerate(self.program.measures):
+            if measure.vector.kind != "values":
+                continue
+            names, held, values = [*self.groups, f"y{i}"], f"held{i}", f"values{i}"
+            here = [column(name) for name in (*self.owners, *names)]
+            self.add(held, exp.select(*here).distinct().from_("kept").where(column(f"x{i}")))
+            each = exp.select(*(column(name, held) for name in names)).from_(held)
+            one: exp.Expression = whole(1)
+            if measure.vector.bits:
+                heavy, full = f"heavy_{held}", whole(1 << measure.vector.bits)
+                for name, relation in weights.over_rows(
+                    self.d, measure.vector, self.owners, self.groups, held, f"_{held}"
+                ):
+                    self.add(name, relation)
+                each = each.join(heavy, join_type="left", on=self._same(held, heavy, self.owners))
+                weighed = self.d.total(call("COALESCE", column("w", heavy), full))
+                one = call("LEAST", weighed, full.copy())
+            self.add(values, each.select(exp.alias_(one, "t")).group_by(*(column(name, held) for name in names)))
+            select = exp.select(*(column(name, values) for name in self.groups)).from_(values)
+            found.append(self._alone(i, select, column("t", values)))
+        return found
+
+    def _alone(self, i: int, select: exp.Select, weight: exp.Expression) -> exp.Select:
+        """One measure in each group, from a relation of its own."""
+        for j in range(len(self.program.measures)):
+            select = select.select(exp.alias_(self.d.total(weight) if i == j else whole(0), f"m{j}"))
+        return self._grouped(select)
 
     def _votes(self) -> list[exp.Select]:
         if self.program.selection is None:
@@ -218,20 +376,24 @@ class _Writer:
             Piece(sql=column(f"k{i}"), type=self._emit(key.expression).type) for i, key in enumerate(self.query.keys)
         ]
         # Which world it is takes no part in which keys a person keeps.
-        hashed = keys[1:] if self.program.worlds else keys
+        hashed = keys[1:] if self.program.worlds is not None else keys
         chosen = votes.relations(self.d, self.program.selection, self.owners, self.groups, hashed)
         for name, relation, once in chosen:
             self.add(name, relation, once)
         select = exp.select(*(column(name) for name in self.groups)).from_("votes")
         for j in range(len(self.program.measures)):
             select = select.select(exp.alias_(whole(0), f"m{j}"))
-        return [select.select(column("s"))]
+        return [self._plain(select).select(column("s"))]
 
-    def _grouped(self, select: exp.Select) -> exp.Select:
+    def _plain(self, select: exp.Select) -> exp.Select:
+        """No value of a histogram."""
+        return select.select(exp.alias_(whole(-1), "q"), exp.alias_(whole(0), "t")) if self.histograms else select
+
+    def _grouped(self, select: exp.Select, *, values: bool = False) -> exp.Select:
+        select = select if values else self._plain(select)
         if self.program.selection is not None:
             select = select.select(exp.alias_(whole(0), "s"))
-        table = select.args["from_"].this.name
-        return select.group_by(*(column(name, table) for name in self.groups), copy=False)
+        return self._summed(select, select.args["from_"].this.name, self.groups)
 
     def _same(self, left: str, right: str, names: Sequence[str]) -> exp.Expression:
         return both([exp.EQ(this=column(name, left), expression=column(name, right)) for name in names])
@@ -244,7 +406,7 @@ class _Writer:
         names = [f"m{i}" for i in range(len(self.program.measures))]
         if self.program.selection is not None:
             names.append("s")
-        keys = [column(name) for name in self.groups]
+        keys = [column(name) for name in (*self.groups, *(("q", "t") if self.histograms else ()))]
         final = (
             exp.select(*keys)
             .from_(union.subquery("parts"))
@@ -255,7 +417,11 @@ class _Writer:
             total = call("LEAST", call("GREATEST", self.d.total(column(name)), whole(-LARGEST)), whole(LARGEST))
             final = final.select(exp.alias_(cast(total, "BIGINT"), name), copy=False)
         if self.program.selection is not None:
-            final = final.having(exp.GT(this=self.d.total(column("s")), expression=whole(0)))
+            voted: exp.Expression = exp.GT(this=self.d.total(column("s")), expression=whole(0))
+            if self.histograms:
+                # Values of keys for which nobody votes are left out when the result is read.
+                voted = exp.Or(this=voted, expression=exp.GTE(this=column("q"), expression=whole(0)))
+            final = final.having(voted)
         for name, relation, once in self.relations:
             final = final.with_(name, as_=relation, materialized=self.d.materialised(bool(once)), copy=False)
         return final

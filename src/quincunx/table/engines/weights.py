@@ -16,29 +16,41 @@ from quincunx.table.engines.typed_sql import Piece, binary, call, cast, choose, 
 from quincunx.table.measure import Vector
 
 
-def over_rows(d: Dialect, vector: Vector, owners: Sequence[str], groups: Sequence[str]) -> list[tuple[str, exp.Select]]:
-    """Relations that end with `heavy`: owners and w, from the relation `kept` of owners, g and one row for each row."""
+def in_full(vector: Vector) -> int:
+    """⌊C⌋: whoever has at most so many rows has a norm of at most C, and counts in full."""
+    return isqrt(int(vector.bound2))
+
+
+def over_rows(
+    d: Dialect, vector: Vector, owners: Sequence[str], groups: Sequence[str], source: str = "kept", mark: str = ""
+) -> list[tuple[str, exp.Select]]:
+    """Relations that end with `heavy`: owners and w, from a relation of owners, g and one row for each that counts.
+
+    mark: what the names of these relations end with.
+    """
+    over, each_group, heavy_name = f"over{mark}", f"each{mark}", f"heavy{mark}"
     keys = [column(name) for name in owners]
     rows = exp.Count(this=exp.Star())
     most = isqrt(int(vector.bound2))
-    counted = exp.select(*keys, exp.alias_(rows, "n")).from_("kept").group_by(*keys)
+    counted = exp.select(*keys, exp.alias_(rows, "n")).from_(source).group_by(*keys)
     heavy = counted.having(exp.GT(this=rows.copy(), expression=whole(most)))
     if vector.norm == 1:
         weight = d.quotient(constant(most << vector.bits), _small("n"))
-        return [("over", heavy), ("heavy", exp.select(*keys, exp.alias_(weight, "w")).from_("over"))]
+        return [(over, heavy), (heavy_name, exp.select(*keys, exp.alias_(weight, "w")).from_(over))]
     # ‖v‖₂ ≤ ‖v‖₁: whoever has at most C rows has a norm of at most C, and needs no look at the groups.
-    counts = exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v")).from_("kept")
-    each = d.semi(counts, "over", owners).group_by(*keys, *(column(name) for name in groups))
+    counts = exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v")).from_(source)
+    each = d.semi(counts, over, owners).group_by(*keys, *(column(name) for name in groups))
     v = _squarable(vector)
     square = d.total(binary(exp.Mul, v, v.copy()))
     quotient = d.quotient(constant(int(vector.bound2) << 2 * vector.bits), Piece(sql=square, type="HUGEINT"))
     squares = (
         exp.select(*keys, exp.alias_(quotient, "q"))
-        .from_("each")
+        .from_(each_group)
         .group_by(*keys)
         .having(exp.GT(this=square.copy(), expression=whole(int(vector.bound2))))
     )
-    return [("over", heavy), ("each", each), ("squares", squares), *roots(d, "squares", "heavy", keys)]
+    squared = f"squares{mark}"
+    return [(over, heavy), (each_group, each), (squared, squares), *roots(d, squared, heavy_name, keys)]
 
 
 def _small(name: str) -> Piece:

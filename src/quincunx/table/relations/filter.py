@@ -18,6 +18,7 @@ class Filter(Relation):
     """The rows of `source` for which `condition` is true; neither false nor NULL."""
 
     tag: ClassVar[str] = "Filter"
+    rowwise: ClassVar[bool] = True
 
     source: Relation
     condition: Expression
@@ -38,6 +39,10 @@ class Filter(Relation):
     @property
     def owner(self) -> Owner | None:
         return self.source.owner
+
+    @property
+    def single(self) -> bool:
+        return self.source.single
 
     @property
     def limits(self) -> Limits:

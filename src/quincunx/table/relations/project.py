@@ -26,6 +26,7 @@ class Project(Relation):
     """
 
     tag: ClassVar[str] = "Project"
+    rowwise: ClassVar[bool] = True
 
     source: Relation
     chosen: Chosen
@@ -56,6 +57,10 @@ class Project(Relation):
     @property
     def owner(self) -> Owner | None:
         return self.source.owner
+
+    @property
+    def single(self) -> bool:
+        return self.source.single
 
     @property
     def limits(self) -> Limits:

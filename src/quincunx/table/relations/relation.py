@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
 
 from quincunx.errors import QueryError
 from quincunx.table.canonical import Json
@@ -41,11 +41,12 @@ class Owner:
 
 
 class Relation(ABC):
-    """A node of the rows of a question."""
+    """A node of the rows of a question. rowwise: every row of it is one row of one table, and no row is two of them."""
 
     __slots__ = ()
 
     tag: ClassVar[str]
+    rowwise: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -85,6 +86,32 @@ class Relation(ABC):
         """What names it in a ledger."""
 
     @property
+    def single(self) -> bool:
+        """Whether every owner has at most one row, by the way in which it is written and not by what is declared."""
+        return False
+
+    @property
+    def counted(self) -> Mapping[Slot, int]:
+        """Columns that count rows of their owner, each with how many of them the limits below let count."""
+        return {slot: most for each in self.inputs for slot, most in each.counted.items()}
+
+    def narrowed(self, used: frozenset[Slot]) -> Relation:
+        """The same rows, without columns of its own making that neither `used` nor anything in it holds."""
+        below = used | {column.slot for each in self.expressions for column in each.columns()}
+        given: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
+        found = {name: each.narrowed(below) for name, each in given.items() if isinstance(each, Relation)}
+        return replace(self, **found) if found else self  # type: ignore[type-var]
+
+    def lacks(self, who: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Sentences on what its rows may lack, by its own doing; who: what the units of protection are called."""
+        return ()
+
+    @property
+    def made(self) -> Mapping[Slot, tuple[Expression, ...]]:
+        """Columns of its own that stand for no expression of one row below, and what their values come from."""
+        return {}
+
+    @property
     def tables(self) -> Mapping[int, TableSchema]:
         """The tables that are read, by the number of the scan."""
         return {number: table for each in self.inputs for number, table in each.tables.items()}
@@ -107,6 +134,13 @@ class Relation(ABC):
         check(self.size(expression))
         return self._base(expression)
 
+    def traced(self, expression: Expression) -> Expression:
+        """An expression over columns further down that has every value which this one has; it may have more."""
+        found = self.base(expression)
+        for each in self.inputs:
+            found = each.traced(found)
+        return found
+
     def licenses(self, component: int, expression: Expression) -> bool:
         """Whether an expression equals this component of the owner on every row, as far as is known."""
         return self.owner is not None and self.base(expression) in self.owner.components[component].licensed
@@ -120,9 +154,11 @@ class Relation(ABC):
         return max(each.size_of(slot) for each in self.inputs)
 
     def declared(self, column: Column) -> ColumnSchema | None:
-        """What the curator declares of a scanned column; None for others."""
+        """What is declared of a column that shows a scanned one; None for others."""
         table = self.tables.get(column.scan)
-        return None if table is None or column.level else table.column(column.name)
+        if table is not None and not column.level:
+            return table.column(column.name)
+        return next((found for each in self.inputs if (found := each.declared(column)) is not None), None)
 
     def walk(self) -> Iterator[Relation]:
         """This relation and everything below it, outermost first."""

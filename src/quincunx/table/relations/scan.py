@@ -26,6 +26,7 @@ class Scan(Relation):
     """
 
     tag: ClassVar[str] = "Scan"
+    rowwise: ClassVar[bool] = True
 
     table: TableSchema
     unit: AddRemove | Replace
@@ -33,7 +34,7 @@ class Scan(Relation):
     _columns: tuple[Column, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_columns", tuple(_column(each, self.number) for each in self.table.columns))
+        object.__setattr__(self, "_columns", scanned_columns(self.table, self.number))
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -84,7 +85,9 @@ class Scan(Relation):
         return ONE
 
     def canonical(self) -> Json:
-        return canonical.node(self.tag, table=self.table.name)
+        # Of one table only its name: keys of questions about one table are older than numbers.
+        further: dict[str, Json] = {"number": self.number} if self.number else {}
+        return canonical.node(self.tag, table=self.table.name, **further)
 
     def _component(self, name: str, period: str | None) -> Component:
         """The hidden column that is read from the declared one; licensed where nothing moves the visible values."""
@@ -100,6 +103,11 @@ class Scan(Relation):
             # A day is the beginning of itself.
             licensed |= {column} if (period, column.type) == ("day", "date") else set()
         return Component(column=column, licensed=frozenset(licensed), period=period)
+
+
+def scanned_columns(table: TableSchema, number: int) -> tuple[Column, ...]:
+    """The columns of a reading of a table."""
+    return tuple(_column(each, number) for each in table.columns)
 
 
 def _column(declared: ColumnSchema, number: int) -> Column:

@@ -9,34 +9,34 @@ from datetime import date, datetime, time
 from quincunx.numbers import amount
 from quincunx.table.expression import Expression
 from quincunx.table.rules.draft import Draft
-from quincunx.table.schema import ColumnSchema
+from quincunx.table.schema import ColumnSchema, Limits
 
 
 def bias(draft: Draft) -> Draft:
     """The same draft with its biases named, each once."""
-    sentences = (*_weights(draft), *_clips(draft), *_steps(draft), *_keys(draft))
+    sentences = (*draft.biases, *_weights(draft), *_clips(draft), *_steps(draft), *_keys(draft))
     return replace(draft, biases=tuple(dict.fromkeys(sentences)))
 
 
 def _weights(draft: Draft) -> Iterator[str]:
     unit, limits = draft.schema.unit, draft.limits
     who = "People" if unit.per is None else f"Person-{unit.per.period}s"
-    if any(measure.vector.kind == "rows" and measure.vector.bits for measure in draft.measures):
-        stated = [
-            f"{amount} {words}"
-            for amount, words in (
-                (limits.rows, "rows"),
-                (limits.groups, "groups"),
-                (limits.per_group, "rows in one group"),
-            )
-            if amount is not None
-        ]
-        yield f"{who} with more than {' or '.join(stated)} may be weighted down."
+    if draft.query.limits is not None:
+        yield f"Limits of this question alone: {', '.join(_stated(draft.query.limits))}."
+    for relation in draft.query.rows.walk():
+        yield from relation.lacks(who)
+    if any(measure.vector.kind != "people" and measure.vector.bits for measure in draft.measures):
+        yield f"{who} with more than {' or '.join(_stated(limits))} may be weighted down."
     if any(measure.vector.kind == "people" and measure.vector.bits for measure in draft.measures):
         yield f"{who} in more than {draft.groups} groups are weighted down."
     if unit.key is not None:
         where = unit.key if unit.per is None else f"{unit.key} or {unit.per.column}"
         yield f"Rows without {where} are left out."
+
+
+def _stated(limits: Limits) -> list[str]:
+    words = {"rows": "rows", "groups": "groups", "per_group": "rows in one group"}
+    return [f"{most} {words[name]}" for name, most in limits.stated.items() if most is not None]
 
 
 def _clips(draft: Draft) -> Iterator[str]:
@@ -58,7 +58,8 @@ def _steps(draft: Draft) -> Iterator[str]:
         if argument is None or measure.counts:
             continue
         if argument.type == "decimal" or measure.step > (argument.step or 1):
-            yield f"Values that are summed are rounded to multiples of {amount(measure.step)}."
+            what = "summed" if measure.grid is None else "ranked"
+            yield f"Values that are {what} are rounded to multiples of {amount(measure.step)}."
 
 
 def _keys(draft: Draft) -> Iterator[str]:

@@ -16,7 +16,7 @@ MAX_BOUND2: Final = Fraction(2**80)
 def bound(draft: Draft) -> Draft:
     """C² for each kind of vector that the question uses."""
     kinds: set[str] = {term.vector for term in draft.terms}
-    finders = {"rows": rows2, "people": people2}
+    finders = {"rows": rows2, "people": people2, "values": rows2}
     bounds2 = {kind: finders[kind](draft) for kind in sorted(kinds)}
     for value in bounds2.values():
         if value > MAX_BOUND2:
@@ -29,7 +29,7 @@ def rows2(draft: Draft) -> Fraction:
     """C² for v_g = number of rows in group g.
 
     norm 1: C = min(rows, groups·per_group). norm 2: C = min(rows, per_group·√groups, √(rows·per_group)). Each row is
-    one unit where the unit has no key: C = 1.
+    one unit where the unit has no key: C = 1. Nobody has more different values than rows: the same C for values.
     """
     if draft.schema.unit.key is None:
         return Fraction(1)

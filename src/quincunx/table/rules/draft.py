@@ -34,7 +34,7 @@ class Draft:
     @property
     def limits(self) -> Limits:
         """How much of one unit may count in the rows of the question."""
-        return self.query.rows.limits
+        return self.query.allowed
 
     @property
     def tables(self) -> tuple[TableSchema, ...]:

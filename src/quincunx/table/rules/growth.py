@@ -29,6 +29,10 @@ def growth(draft: Draft) -> Draft:
         for number, table in draft.query.rows.tables.items()
         for column in table.columns
     }
+    # From the innermost out: what a relation makes is as long as the longest that it comes from.
+    for relation in reversed(list(draft.query.rows.walk())):
+        for slot, parts in relation.made.items():
+            lengths[slot] = max((longest(part, lengths) for part in parts), default=_OTHERS)
     total = sum(
         longest(node, lengths)
         for expression in _expressions(draft)

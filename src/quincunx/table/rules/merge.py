@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quincunx.errors import QueryError
+from quincunx.errors import QueryError, RefusalError
 from quincunx.table.aggregates import Aggregate
 from quincunx.table.expression import Column
 from quincunx.table.relations import Owner, Relation, is_true
@@ -26,9 +26,16 @@ def merge(draft: Draft) -> Draft:
     if any(draft.schema.table(table.name) != table for table in rows.tables.values()):
         # Limits and bounds would be those of one and the numbers those of the other.
         raise QueryError("the question was read with other declarations than it is planned with", where="plan")
+    if not owner.components and any(not each.rowwise for each in rows.walk()):
+        # Rows that are people of their own count once each, which holds only as long as nothing repeats them.
+        hint = "Name the column that identifies a person in the unit of protection."
+        what = "rows are combined, and no column says whose they are"
+        raise RefusalError(what, where="plan", hint=hint)
     keys = tuple(replace(key, expression=rows.base(key.expression)) for key in query.keys)
     aggregates = tuple(_based(each, rows, owner) for each in query.aggregates)
-    return replace(draft, query=replace(query, rows=rows.fused(), keys=keys, aggregates=aggregates))
+    parts = [*(key.expression for key in keys), *(part for each in aggregates for part in each.expressions)]
+    used = frozenset(column.slot for part in parts for column in part.columns())
+    return replace(draft, query=replace(query, rows=rows.fused().narrowed(used), keys=keys, aggregates=aggregates))
 
 
 def _based(aggregate: Aggregate, rows: Relation, owner: Owner) -> Aggregate:

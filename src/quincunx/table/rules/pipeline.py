@@ -9,6 +9,7 @@ from quincunx.table.measure import Program
 from quincunx.table.plan import Query
 from quincunx.table.rules.bias import bias
 from quincunx.table.rules.bound import bound
+from quincunx.table.rules.clamp import clamp
 from quincunx.table.rules.draft import Draft
 from quincunx.table.rules.growth import growth
 from quincunx.table.rules.lattice import lattice
@@ -19,7 +20,18 @@ from quincunx.table.rules.share import share
 from quincunx.table.rules.split import split
 from quincunx.table.schema import Schema
 
-RULES: Final[tuple[Callable[[Draft], Draft], ...]] = (merge, growth, split, lattice, share, bound, scale, select, bias)
+RULES: Final[tuple[Callable[[Draft], Draft], ...]] = (
+    merge,
+    clamp,
+    growth,
+    split,
+    lattice,
+    share,
+    bound,
+    scale,
+    select,
+    bias,
+)
 
 
 def plan(query: Query, schema: Schema, norm: Literal[1, 2]) -> Program:

@@ -8,7 +8,7 @@ from typing import Final
 
 from quincunx.errors import QueryError
 from quincunx.table.aggregates import Term
-from quincunx.table.measure import Measure, Vector
+from quincunx.table.measure import Grid, Measure, Vector
 from quincunx.table.rules.draft import Draft
 
 # Weights are whole multiples of 2^−20: a person over the limit loses less than a millionth of a row by rounding.
@@ -26,6 +26,8 @@ def scale(draft: Draft) -> Draft:
 
 def _measure(draft: Draft, term: Term) -> Measure:
     vector, lattice = _vector(draft, term), term.lattice
+    if term.levels:
+        return _histogram(draft, term, vector)
     people = draft.schema.unit.group
     # ⌈C·B⌉, from C² rational: the ceiling of a root is one more than the root of one less.
     square = vector.bound2 * lattice.size**2
@@ -52,11 +54,43 @@ def _measure(draft: Draft, term: Term) -> Measure:
     )
 
 
+def _histogram(draft: Draft, term: Term, vector: Vector) -> Measure:
+    unit, square = draft.schema.unit, vector.bound2 * 4**vector.bits
+    # Inside a group distances add up over values, so that somebody who moves counts twice, as for signed sums.
+    reach2 = unit.reach2(draft.norm, signed=True)
+    whole = square * unit.group**2
+    grid = Grid(
+        levels=term.levels,
+        interval=term.interval,
+        # ⌈√square⌉, as above.
+        weight=isqrt(-(-whole.numerator // whole.denominator) - 1) + 1,
+        moves=reach2 > unit.group**2,
+        apart=draft.public_groups != 1,
+    )
+    return Measure(
+        vector=vector,
+        argument=term.argument,
+        where=term.where,
+        counts=False,
+        step=term.lattice.step,
+        low=term.lattice.low,
+        high=term.lattice.high,
+        centre=term.lattice.centre,
+        fraction=vector.bits,
+        sensitivity2=square * reach2,
+        grid=grid,
+        of=term.of,
+    )
+
+
 def _vector(draft: Draft, term: Term) -> Vector:
     kind, bound2 = term.vector, draft.bounds2[term.vector]
-    if kind == "rows":
-        bits = BITS if draft.schema.unit.key is not None else 0
-        return Vector(kind=kind, norm=draft.norm, bound2=bound2, bits=bits)
+    if kind != "people":
+        # One row for each owner is a unit vector, whatever the limits are.
+        bits = BITS if draft.schema.unit.key is not None and not draft.query.rows.single else 0
+        return Vector(
+            kind=kind, norm=draft.norm, bound2=bound2, bits=bits, where=term.where if kind == "values" else None
+        )
     # A unit is in at most all the public groups; where C allows that, nobody is weighted.
     everywhere = draft.public_groups
     never = everywhere is not None and everywhere ** (2 if draft.norm == 1 else 1) <= bound2

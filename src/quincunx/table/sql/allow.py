@@ -12,6 +12,8 @@ from typing import Any, Final
 from sqlglot import exp
 
 from quincunx.table.aggregates import AGGREGATES
+from quincunx.table.sql.folds import NODES as FOLDS
+from quincunx.table.sql.functions import WINDOWS
 from quincunx.table.sql.place import Text
 from quincunx.table.sql.reasons import PARTS, WORDS, why
 
@@ -20,18 +22,30 @@ DEPTH: Final = 60
 
 _BINARY: Final = frozenset({"this", "expression"})
 _UNARY: Final = frozenset({"this"})
+# Parts of a SELECT that stand below the outermost only.
+BELOW: Final = frozenset({"distinct"})
 
 ALLOWED: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.Select: frozenset(
-        {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"},
+        {
+            *("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"),
+            *("distinct", "qualify", "windows"),
+        },
+    ),
+    **dict.fromkeys(
+        (exp.Union, exp.Intersect, exp.Except),
+        frozenset({"this", "expression", "distinct", "with_", "order", "limit", "offset"}),
     ),
     exp.With: frozenset({"expressions"}),
     exp.CTE: frozenset({"this", "alias"}),
     exp.From: _UNARY,
+    exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
     exp.Table: frozenset({"this", "alias"}),
     exp.TableAlias: frozenset({"this", "columns"}),
     exp.Subquery: frozenset({"this", "alias"}),
     exp.Where: _UNARY,
+    exp.Qualify: _UNARY,
+    exp.Exists: _UNARY,
     exp.Group: frozenset({"expressions", "all"}),
     exp.Having: _UNARY,
     exp.Order: frozenset({"expressions"}),
@@ -47,8 +61,12 @@ ALLOWED: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.Null: frozenset(),
     exp.Boolean: _UNARY,
     exp.Var: _UNARY,
+    exp.Window: frozenset({"this", "partition_by", "order", "spec", "over", "alias"}),
+    exp.WindowSpec: frozenset({"kind", "start", "start_side", "end", "end_side"}),
+    **{node: frozenset(parts) for node, (_, parts) in WINDOWS.items()},
+    **FOLDS,
     **{node: parts for each in AGGREGATES for node, parts in each.nodes.items()},
-    exp.Distinct: frozenset({"expressions"}),
+    exp.Distinct: frozenset({"expressions", "on"}),
     exp.Filter: _BINARY,
     # Arithmetic. `typed` and `safe` are remarks on the dialect.
     exp.Add: _BINARY,
@@ -78,7 +96,8 @@ ALLOWED: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.NullSafeEQ: _BINARY,
     exp.NullSafeNEQ: _BINARY,
     exp.Between: frozenset({"this", "low", "high"}),
-    exp.In: frozenset({"this", "expressions"}),
+    exp.In: frozenset({"this", "expressions", "query"}),
+    exp.Tuple: frozenset({"expressions"}),
     exp.Like: frozenset({"this", "expression", "negate"}),
     exp.ILike: frozenset({"this", "expression", "negate"}),
     # Choices and casts.
@@ -133,7 +152,7 @@ def check(tree: exp.Expr, text: Text) -> None:
         if depth > DEPTH:
             hint = "Name inner parts in WITH, or ask a smaller question."
             raise text.refusal(node, f"an expression is at most {DEPTH} operators deep", hint=hint)
-        listed = ALLOWED.get(type(node))
+        listed = None if node is tree and isinstance(node, exp.SetOperation) else ALLOWED.get(type(node))
         if listed is None:
             what, hint = why(node)
             raise text.refusal(node, what, hint=hint, words=WORDS.get(type(node).__name__, ()))
@@ -142,7 +161,7 @@ def check(tree: exp.Expr, text: Text) -> None:
             if not value:
                 continue
             children = list(_nodes(value))
-            if name not in listed:
+            if name not in listed or (node is tree and name in BELOW):
                 _refuse_part(node, name, children, text)
             chain = isinstance(node, exp.And | exp.Or | exp.DPipe)
             below += [(each, depth if chain and type(each) is type(node) else depth + 1) for each in children]

@@ -37,7 +37,7 @@ def completed(keys: tuple[Key, ...], rows: Rows, evaluate: Evaluate | None) -> t
         if key.values is not None:
             found.append(key)
             continue
-        base = rows.base_of(key.expression)
+        base = rows.relation.traced(key.expression)
         listed = values(base, rows.relation.declared, evaluate)
         if listed is None:
             return keys

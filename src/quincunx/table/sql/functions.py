@@ -48,6 +48,21 @@ PARTS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Second: "second",
 }
 
+# Window function → its name, and the node's parts in the order of its arguments.
+WINDOWS: Final[Mapping[type[exp.Expr], tuple[str, tuple[str, ...]]]] = {
+    exp.RowNumber: ("row_number", ()),
+    exp.Rank: ("rank", ("expressions",)),
+    exp.DenseRank: ("dense_rank", ("expressions",)),
+    exp.PercentRank: ("percent_rank", ("expressions",)),
+    exp.CumeDist: ("cume_dist", ("expressions",)),
+    exp.Ntile: ("ntile", ("this",)),
+    exp.Lag: ("lag", ("this", "offset", "default")),
+    exp.Lead: ("lead", ("this", "offset", "default")),
+    exp.FirstValue: ("first_value", ("this",)),
+    exp.LastValue: ("last_value", ("this",)),
+    exp.NthValue: ("nth_value", ("this", "offset")),
+}
+
 # Functions that the parser knows by name only.
 NAMED: Final[Mapping[str, str]] = {
     "clamp": "clamp",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -41,18 +42,18 @@ class Groups:
 
     def _hook(self, node: exp.Expr) -> Expression | None:
         if isinstance(node, CALLS):
-            return self._aggregate(node)
+            return self.aggregate(node)
         name = node.name.lower() if isinstance(node, exp.Column) and not node.table else None
         if self.names_first and name in self.names:
             return self.names[name]
-        key = self._key(node)
+        key = self.key(node)
         if key is not None:
             return key
         if isinstance(node, exp.Column):
             return self._named(node)
         return None
 
-    def _key(self, node: exp.Expr) -> Expression | None:
+    def key(self, node: exp.Expr) -> Expression | None:
         """The key that the node repeats, if it does."""
         if not self.keys or node.find(*CALLS) is not None or not self._resolves(node):
             return None
@@ -69,7 +70,7 @@ class Groups:
         """Whether every name is a column, or given by SELECT, before, to what is computed from one row."""
         known = self.rows.given if given is None else given
         names = [name for name, _ in known]
-        for each in node.find_all(exp.Column):
+        for each in self._named_in(node):
             if not isinstance(each.this, exp.Identifier):
                 return False
             name = each.name.lower()
@@ -83,18 +84,31 @@ class Groups:
                 return False
         return True
 
+    def _named_in(self, node: exp.Expr) -> Iterator[exp.Column]:
+        """The names in a node, but for those inside of what stands for a column."""
+        pending = [node]
+        while pending:
+            each = pending.pop()
+            if isinstance(each, exp.Column):
+                yield each
+            elif id(each) not in self.rows.stands:
+                pending += each.iter_expressions()
+
     def _columns(self, node: exp.Expr) -> Expression | None:
+        if id(node) in self.rows.stands:
+            return self.rows.stands[id(node)]
         return self.reading.column(node, self.rows) if isinstance(node, exp.Column) else None
 
     def _named(self, node: exp.Column) -> Expression:
         found = self.names.get(node.name.lower()) if not node.table else None
         if found is not None:
             return found
-        column = self.rows.resolve(node, self.reading.text)
-        hint = f"Group by {column.name}, or put it into an aggregate."
+        self.rows.resolve(node, self.reading.text)
+        hint = f"Group by {node.name}, or put it into an aggregate."
         raise self.reading.text.refusal(node, "this would show the value of single rows", hint=hint)
 
-    def _aggregate(self, node: exp.Expr) -> Expression:
+    def aggregate(self, node: exp.Expr) -> Expression:
+        """The published value of an aggregate, which is measured from now on."""
         where, called = None, node
         if isinstance(node, exp.Filter):
             called = node.this
@@ -130,8 +144,10 @@ class _Call:
         return self.reading.test(node, self.rows, where="an aggregate")
 
     def is_key(self, expression: Expression) -> bool:
-        owner = self.rows.relation.owner
-        return owner is not None and self.rows.base_of(expression) == owner.components[0].column
+        relation = self.rows.relation
+        if relation.owner is None:
+            return False
+        return self.rows.base_of(expression) == relation.owner.components[0].column or relation.licenses(0, expression)
 
     def written(self, node: exp.Expr) -> str:
         return written(node)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -22,12 +22,19 @@ class Rows:
     """Rows below a point of the question, and what they and their columns are called there.
 
     tables: what FROM names, each with its columns; "" where it has no name. given: the names that SELECT gives to
-    expressions, in lower case and in order; a column hides such a name.
+    expressions, in lower case and in order; a column hides such a name. merged: columns that USING makes one of two,
+    by their names in lower case; a name without a table stands for them. known: what WITH defines here, in lower case.
+    outer: the rows of the question around a subquery, whose names are seen where these have none. stands: what nodes of
+    the question stand for that are no names, by id: a column that the relation has for each.
     """
 
     relation: Relation
     tables: tuple[tuple[str, tuple[Column, ...]], ...]
     given: Given = ()
+    merged: Mapping[str, tuple[str, Expression]] = field(default_factory=dict)
+    known: Mapping[str, Rows] = field(default_factory=dict)
+    outer: Rows | None = None
+    stands: Mapping[int, Expression] = field(default_factory=dict)
 
     @classmethod
     def called(cls, name: str, relation: Relation) -> Rows:
@@ -39,9 +46,25 @@ class Rows:
         """All columns, in the order of FROM."""
         return tuple(column for _, columns in self.tables for column in columns)
 
-    def find(self, name: str) -> Column | None:
+    @property
+    def star(self) -> tuple[tuple[str, Expression], ...]:
+        """What * stands for: all columns under their names, those of USING once, where they are written first."""
+        found: dict[str, tuple[str, Expression]] = {}
+        for place, column in enumerate(self.columns):
+            merged = self.merged.get(column.name.lower())
+            if merged is None:
+                found[str(place)] = (column.name, column)
+            else:
+                found.setdefault(f"using {column.name.lower()}", merged)
+        return tuple(found.values())
+
+    def find(self, name: str) -> Expression | None:
         """The column of this name, compared without case."""
-        return next(iter(_named(name, self.columns)), None)
+        return next(iter(self._found(name)), None)
+
+    def has(self, qualifier: str) -> bool:
+        """Whether FROM calls something by this name."""
+        return any(name.lower() == qualifier.lower() for name, _ in self.tables)
 
     def named(self, qualifier: exp.Expr, text: Text) -> tuple[Column, ...]:
         """The columns of what FROM calls by this name, compared without case."""
@@ -54,13 +77,18 @@ class Rows:
         )
         raise text.mistake(qualifier, "no table in FROM has this name", got=repr(qualifier.name), hint=hint)
 
-    def resolve(self, node: exp.Column, text: Text) -> Column:
+    def resolve(self, node: exp.Column, text: Text) -> Expression:
         """The column that was written; suggestions come from declared names alone."""
         qualifier = node.args.get("table")
+        around = self.outer
+        if around is not None and qualifier is not None and not self.has(qualifier.name):
+            return around.resolve(node, text)
         columns = self.columns if qualifier is None else self.named(qualifier, text)
         if not isinstance(node.this, exp.Identifier):
             raise text.refusal(node, "columns must be named one by one here", hint="Write the name of a column.")
-        found = _named(node.name, columns)
+        found = self._found(node.name) if qualifier is None else _named(node.name, columns)
+        if not found and around is not None and qualifier is None:
+            return around.resolve(node, text)
         if not found:
             hint = suggestion(node.name, (each.name for each in columns))
             if node.this.args.get("quoted"):
@@ -75,8 +103,12 @@ class Rows:
         """The expression in terms of scanned columns."""
         return self.relation.base(expression)
 
+    def _found(self, name: str) -> list[Expression]:
+        merged = self.merged.get(name.lower())
+        return list(_named(name, self.columns)) if merged is None else [merged[1]]
 
-def _named(name: str, columns: Iterable[Column]) -> list[Column]:
+
+def _named(name: str, columns: Iterable[Column]) -> list[Expression]:
     return [column for column in columns if column.name.lower() == name.lower()]
 
 

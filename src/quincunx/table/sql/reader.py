@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import sqlglot
 from sqlglot import exp
@@ -15,17 +14,18 @@ from quincunx.table.aggregates import AGGREGATES
 from quincunx.table.expression import Expression
 from quincunx.table.plan import Key, Ordering, Output, Query
 from quincunx.table.schema import Schema
-from quincunx.table.sql import allow, constants, derived, keys, limits
+from quincunx.table.sql import above, allow, constants, derived, keys, limits, lists
+from quincunx.table.sql.grouping import grouped, ordinal, written
 from quincunx.table.sql.groups import Groups
 from quincunx.table.sql.keys import Evaluate
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.place import Text
-from quincunx.table.sql.relation import CALLS, Reading
+from quincunx.table.sql.reasons import PARTS
+from quincunx.table.sql.relation import Reading
+from quincunx.table.sql.relations import CONSTRUCTS, source
 
 # An answer has these beside each published number.
 SUFFIXES: Final = ("_low", "_high", "_se")
-
-_Item = TypeVar("_Item")
 
 
 def read(text: str, schema: Schema, evaluate: Evaluate | None = None, *, derive: bool = True) -> Query:
@@ -40,8 +40,9 @@ def read(text: str, schema: Schema, evaluate: Evaluate | None = None, *, derive:
     words = limits.split(text)
     try:
         select = _parse(words)
-        allow.check(select, words)
-        return _query(select, Reading(text=words, schema=schema), evaluate, derive)
+        allow.check(above.below(select) if above.wanted(select) else select, words)
+        reading = Reading(text=words, schema=schema, constructs=CONSTRUCTS, evaluate=evaluate)
+        return _query(select, reading, evaluate, derive)
     except RecursionError:
         # Only a caller that is itself deep in its stack comes here: nesting was bounded before parsing.
         raise RefusalError("the question is nested too deeply", hint="Ask a smaller question.") from None
@@ -65,6 +66,7 @@ def _parse(text: Text) -> exp.Select:
             known.meta.update(node.meta)
             node.replace(known)
     if isinstance(tree, exp.Select):
+        lists.one_by_one(tree)
         return tree
     allow.check(tree, text)
     raise text.refusal(tree, "a question is one SELECT", hint="Write SELECT … FROM ….")
@@ -83,15 +85,22 @@ def _grammar(error: SqlglotError, text: Text) -> QueryError:
 
 def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None, derive: bool) -> Query:
     text = reading.text
-    rows = reading.source(select, {})
+    rows = source(reading, select, {})
+    _check_private(select, reading, rows)
     group = select.args.get("group")
-    by = _all(select) if group and group.args.get("all") else group.expressions if group else []
+    by = grouped(select)
     if not select.expressions or (group and not by and not group.args.get("all")):
         raise text.mistake(select, "SELECT and GROUP BY need something to follow", hint="Write SELECT COUNT(*) FROM ….")
+    for node in (*select.expressions, *by):
+        # Windows of this SELECT are over its groups; subqueries are about single rows.
+        rows = rows if node.find(exp.Window) is not None else reading.extended(node, rows)
     grouping = _keys(by, select, reading, rows, evaluate)
     if derive:
         grouping = derived.completed(grouping, rows, evaluate)
     groups = Groups(reading=reading, rows=rows, keys=grouping)
+    if above.wanted(select):
+        return _above(select, groups, grouping)
+    _check_windows(select, text)
     outputs = tuple(_output(node, groups) for node in select.expressions)
     _check_names(outputs, select, text)
     having = select.args.get("having")
@@ -99,9 +108,7 @@ def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None, deri
     order = select.args.get("order")
     groups.names_first = True
     ordering = tuple(_ordering(node, outputs, groups) for node in order.expressions) if order else ()
-    if not groups.aggregates:
-        hint = "Add COUNT(*), SUM(…) or AVG(…)."
-        raise text.refusal(select.expressions[0], "nothing is counted", hint=hint)
+    _check_counted(groups, select)
     return Query(
         rows=rows.relation,
         keys=grouping,
@@ -114,17 +121,54 @@ def _query(select: exp.Select, reading: Reading, evaluate: Evaluate | None, deri
     )
 
 
-def _all(select: exp.Select) -> list[exp.Expr]:
-    """GROUP BY ALL: everything in SELECT that holds no aggregate, also by a name, and is no constant."""
-    found: list[exp.Expr] = []
-    measured: set[str] = set()
+def _above(select: exp.Select, groups: Groups, grouping: tuple[Key, ...]) -> Query:
+    """A question with windows over its groups, or functions of its numbers: the rest is said by a statement above."""
+    upper, outputs = above.Upper(groups=groups), []
     for node in select.expressions:
-        named = {each.name.lower() for each in node.find_all(exp.Column) if not each.table}
-        if node.find(*CALLS) is not None or named & measured:
-            measured.add(node.alias.lower())
-        elif node.find(exp.Column) is not None:
-            found.append(node)
-    return found
+        _check_star(node, groups)
+        name = _name(node, groups)
+        outputs.append(Output(name=name, expression=upper.output(node, name)))
+        groups.names.setdefault(name.lower(), outputs[-1].expression)
+    _check_names(tuple(outputs), select, groups.reading.text)
+    sql = above.statement(select, tuple(each.name for each in outputs), upper)
+    for name in ("limit", "offset"):
+        _number(select, name, groups.reading.text)
+    _check_counted(groups, select)
+    above.rehearsed(sql, groups, grouping)
+    return Query(
+        rows=groups.rows.relation,
+        keys=grouping,
+        aggregates=tuple(groups.aggregates),
+        outputs=tuple(outputs),
+        above=sql,
+    )
+
+
+def _check_counted(groups: Groups, select: exp.Select) -> None:
+    if not groups.aggregates:
+        hint = "Add COUNT(*), SUM(…) or AVG(…)."
+        raise groups.reading.text.refusal(select.expressions[0], "nothing is counted", hint=hint)
+
+
+def _check_windows(select: exp.Select, text: Text) -> None:
+    """Windows of rows stand in a subquery: here they would look at groups, whose numbers are published."""
+    for name in ("qualify", "windows"):
+        for node in [select.args.get(name)] if name == "qualify" else select.args.get(name) or []:
+            if node is not None:
+                what, hint = PARTS["Select", name]
+                raise text.refusal(node, what, hint=hint)
+
+
+def _check_private(select: exp.Select, reading: Reading, rows: Rows) -> None:
+    """A question is about somebody: public tables alone need no protection."""
+    if rows.relation.owner is not None:
+        return
+    for each in select.find_all(exp.Table):
+        table = reading.schema.table(each.name) if isinstance(each.this, exp.Identifier) else None
+        if table is not None and table.public:
+            hint = "Read it directly; a question is about a private table."
+            what = f"{table.name} is public, so that there is nothing to protect"
+            raise reading.text.refusal(each.this, what, hint=hint)
 
 
 def _keys(
@@ -132,11 +176,11 @@ def _keys(
 ) -> tuple[Key, ...]:
     found: dict[Expression, Key] = {}
     for node in nodes:
-        name, written = _written(node, select, reading.text, rows)
-        expression = reading.row(written, rows, where="GROUP BY")
+        name, meant = written(node, select, reading.text, rows)
+        expression = reading.row(meant, rows, where="GROUP BY")
         if not any(expression.columns()):
             raise reading.text.mistake(node, "a constant makes no groups", hint="Group by a column.")
-        values = keys.values(rows.base_of(expression), rows.relation.declared, evaluate)
+        values = keys.values(rows.relation.traced(expression), rows.relation.declared, evaluate)
         found.setdefault(expression, Key(name=name, expression=expression, values=values))
     grouping = tuple(found.values())
     if math.prod(len(key.values) for key in grouping if key.values is not None) > keys.GROUPS:
@@ -145,44 +189,28 @@ def _keys(
     return grouping
 
 
-def _written(node: exp.Expr, select: exp.Select, text: Text, rows: Rows) -> tuple[str, exp.Expr]:
-    """The expression that GROUP BY means: an ordinal or a name of SELECT stands for what is selected there.
-
-    As in DuckDB, a column hides a name of SELECT.
-    """
-    if isinstance(node, exp.Literal) and not node.args.get("is_string"):
-        chosen = _ordinal(node, select.expressions, text)
-        return chosen.alias_or_name or text.words(chosen), chosen.unalias()
-    if isinstance(node, exp.Alias):
-        return node.alias, node.this
-    if isinstance(node, exp.Column) and not node.table and rows.find(node.name) is None:
-        for chosen in select.expressions:
-            if isinstance(chosen, exp.Alias) and chosen.alias.lower() == node.name.lower():
-                return chosen.alias, chosen.this
-    return (node.name if isinstance(node, exp.Column) else text.words(node)), node
-
-
-def _ordinal(node: exp.Expr, items: Sequence[_Item], text: Text) -> _Item:
-    position = int(node.name) if node.name.isdigit() and len(node.name) < 6 else 0
-    if not 1 <= position <= len(items):
-        hint = f"SELECT has {len(items)} column{'s' if len(items) != 1 else ''}."
-        raise text.mistake(node, "no column of SELECT has this number", got=node.name[:20], hint=hint)
-    return items[position - 1]
-
-
 def _output(node: exp.Expr, groups: Groups) -> Output:
-    text = groups.reading.text
+    _check_star(node, groups)
+    expression = groups.expression(node.unalias())
+    name = _name(node, groups)
+    groups.names.setdefault(name.lower(), expression)
+    return Output(name=name, expression=expression)
+
+
+def _check_star(node: exp.Expr, groups: Groups) -> None:
     if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
         hint = "Select aggregates and what you group by."
-        raise text.refusal(node, "* would show single rows", hint=hint)
-    expression = groups.expression(node.unalias())
+        raise groups.reading.text.refusal(node, "* would show single rows", hint=hint)
+
+
+def _name(node: exp.Expr, groups: Groups) -> str:
+    text = groups.reading.text
     name = node.alias if isinstance(node, exp.Alias) else _default_name(node, text)
     if name.lower().endswith(SUFFIXES):
         hint = "Choose another name with AS."
         what = f"names that end in {', '.join(SUFFIXES)} are kept for intervals and standard errors"
         raise text.mistake(node, what, got=repr(name), hint=hint)
-    groups.names.setdefault(name.lower(), expression)
-    return Output(name=name, expression=expression)
+    return name
 
 
 def _default_name(node: exp.Expr, text: Text) -> str:
@@ -206,7 +234,7 @@ def _check_names(outputs: tuple[Output, ...], select: exp.Select, text: Text) ->
 def _ordering(node: exp.Expr, outputs: tuple[Output, ...], groups: Groups) -> Ordering:
     by = node.this
     if isinstance(by, exp.Literal) and not by.args.get("is_string"):
-        expression = _ordinal(by, list(outputs), groups.reading.text).expression
+        expression = ordinal(by, list(outputs), groups.reading.text).expression
     else:
         expression = groups.expression(by)
     return Ordering(

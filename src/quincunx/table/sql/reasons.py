@@ -30,16 +30,17 @@ _INNER: Final = (
 _KNOWN: Final = f"There are {', '.join(each.names[0] for each in AGGREGATES[:3])} and more: docs/reference/sql.md."
 _SINGLE: Final = ("this aggregate shows the value of a single row", _KNOWN)
 _AGGREGATE: Final = ("this aggregate is not on the list", _KNOWN)
+_ORDERED: Final = (
+    "this aggregate depends on the order of rows, which depends on other people",
+    "Use MIN or MAX.",
+)
 _WINDOW: Final = ("window functions compare rows of different people", "Use GROUP BY with an aggregate.")
 _NESTED: Final = ("lists and structs are not understood", "Use columns of single values.")
 _PATTERN: Final = ("regular expressions are not understood", "Write LIKE, STARTS_WITH, ENDS_WITH or CONTAINS.")
-_JOIN: Final = (
-    "a question is about one table: joins are not understood",
-    "Write a lookup in a public table as CASE x WHEN 'a' THEN 'b' … END, and ask about each private table by itself.",
-)
-_OVER_GROUPS: Final = (
-    "window functions are not computed on published numbers",
-    "Leave it out: any SQL on the answer's table, answer.frame, is free.",
+_JOIN: Final = ("joins in brackets are not understood", "Write them one after another: FROM a JOIN b ON … JOIN c ON ….")
+_LATERAL: Final = (
+    "LATERAL is not understood",
+    "Write JOIN … ON …, and QUALIFY ROW_NUMBER() OVER (PARTITION BY …) = 1 in a subquery for the first row of each.",
 )
 _GROUPING: Final = ("groups of several kinds are not understood", "Ask one question for each GROUP BY.")
 _PARAMETER: Final = ("parameters are not understood", "Write the value itself into the question.")
@@ -50,11 +51,14 @@ _FUNCTION: Final = (
     "Leave it out; docs/reference/sql.md lists them.",
 )
 
+# Aggregates of which a roll-up could be made if rows had an order of their own.
+ORDERED: Final = (exp.First, exp.Last, exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.Mode, exp.GroupConcat, exp.ArrayAgg)
+
 # The first class that fits decides, so that special ones stand before general ones.
 NODES: Final[tuple[tuple[tuple[type[exp.Expr], ...], Reason], ...]] = (
     ((exp.Window,), _WINDOW),
     ((exp.SetOperation,), ("questions cannot be joined by UNION, EXCEPT or INTERSECT", "Ask one question for each.")),
-    ((exp.Join, exp.Lateral), _JOIN),
+    ((exp.Lateral,), _LATERAL),
     ((exp.Exists, exp.Any, exp.All, exp.Subquery, exp.Select), _INNER),
     ((exp.Pivot,), _PIVOT),
     ((exp.TableSample,), _SAMPLE),
@@ -67,10 +71,10 @@ NODES: Final[tuple[tuple[tuple[type[exp.Expr], ...], Reason], ...]] = (
     ),
     ((exp.CurrentUser, exp.CurrentVersion, exp.CurrentSchema, exp.CurrentCatalog), _SETTING),
     (
-        (exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.Median, exp.Mode),
+        (exp.Min, exp.Max, exp.First, exp.Last, exp.AnyValue, exp.ArgMin, exp.ArgMax, exp.Mode),
         _SINGLE,
     ),
-    ((exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup), _AGGREGATE),
+    ((exp.IgnoreNulls, exp.RespectNulls), _AGGREGATE),
     ((exp.AggFunc,), _AGGREGATE),
     ((exp.RegexpLike, exp.RegexpILike, exp.RegexpExtract, exp.RegexpReplace, exp.SimilarTo, exp.Glob), _PATTERN),
     ((exp.Escape,), ("LIKE with ESCAPE is not understood", "Write CONTAINS for a text with % or _ in it.")),
@@ -107,8 +111,11 @@ NODES: Final[tuple[tuple[tuple[type[exp.Expr], ...], Reason], ...]] = (
 # (node, part) → why that part of an otherwise accepted node is refused.
 PARTS: Final[dict[tuple[str, str], Reason]] = {
     ("Select", "distinct"): ("SELECT DISTINCT shows which values exist", "Use GROUP BY and add COUNT(*)."),
-    ("Select", "joins"): _JOIN,
-    ("Select", "laterals"): _JOIN,
+    ("Join", "method"): (
+        "NATURAL, ASOF and POSITIONAL joins are not understood",
+        "Write JOIN … USING (…) or JOIN … ON ….",
+    ),
+    ("Select", "laterals"): _LATERAL,
     ("Select", "sample"): _SAMPLE,
     ("Table", "sample"): _SAMPLE,
     ("Subquery", "sample"): _SAMPLE,
@@ -134,6 +141,7 @@ PARTS: Final[dict[tuple[str, str], Reason]] = {
     ("In", "query"): _INNER,
     ("In", "field"): ("IN takes a list in brackets", "Write x IN (1, 2, 3)."),
     ("Between", "symmetric"): ("BETWEEN SYMMETRIC is not understood", "Write the smaller bound first."),
+    ("WindowSpec", "exclude"): ("a frame is taken whole: EXCLUDE is not understood", "Leave EXCLUDE out."),
     ("Count", "expressions"): ("COUNT takes one column", "Write one COUNT for each column."),
     ("Star", "except_"): ("columns must be named one by one here", "List the columns that you want."),
     ("Star", "replace"): ("columns must be named one by one here", "List the columns that you want."),
@@ -156,6 +164,7 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
     "With.recursive": ("RECURSIVE",),
     "CTE.materialized": ("MATERIALIZED",),
     "Between.symmetric": ("SYMMETRIC",),
+    "WindowSpec.exclude": ("EXCLUDE",),
     "Placeholder": ("?", "$", ":"),
     "CurrentDate": ("CURRENT_DATE", "TODAY"),
     "CurrentTime": ("CURRENT_TIME",),
@@ -187,8 +196,8 @@ def why(node: exp.Expr) -> Reason:
     """The reason for a node that is not listed, and what to write instead."""
     if isinstance(node, exp.Anonymous):
         return NAMES.get(node.name.lower()) or _misspelt(node.name) or _FUNCTION
-    if isinstance(node, exp.Window) and _grouped(node):
-        return _OVER_GROUPS
+    if isinstance(node, ORDERED) and node.find_ancestor(exp.Subquery, exp.CTE) is not None:
+        return _ORDERED
     for classes, (what, hint) in NODES:
         if isinstance(node, classes):
             return what, instead(node) or hint
@@ -198,9 +207,3 @@ def why(node: exp.Expr) -> Reason:
 def _misspelt(name: str) -> Reason | None:
     close = difflib.get_close_matches(name.upper(), known(), n=1, cutoff=0.75)
     return (_FUNCTION[0], f"Did you mean {close[0]}?") if close and close[0] != name.upper() else None
-
-
-def _grouped(node: exp.Expr) -> bool:
-    """Whether a window looks at groups, whose numbers are noised, and not at rows."""
-    select = node.find_ancestor(exp.Select)
-    return select is not None and select.args.get("group") is not None

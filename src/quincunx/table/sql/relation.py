@@ -1,20 +1,20 @@
-"""FROM, WHERE, WITH and subqueries: relations that treat each row by itself, so that they stay person-local."""
+"""A question while it is read: names, the expressions of one row, rows; `relations/` reads what rows are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sqlglot import exp
 
-from quincunx.table.aggregates import AGGREGATES, NODES
-from quincunx.table.expression import Column, Expression
-from quincunx.table.relations import DEPTH, LEVELS, WEIGHT, Filter, Project, Relation, Scan
+from quincunx.table.aggregates import NODES
+from quincunx.table.expression import Expression
+from quincunx.table.relations import DEPTH, LEVELS, WEIGHT, Project, Relation, reading
 from quincunx.table.schema import Schema
+from quincunx.table.sql.keys import Evaluate
 from quincunx.table.sql.names import Rows, suggestion
 from quincunx.table.sql.place import Text
-from quincunx.table.sql.rewrites import written
 from quincunx.table.sql.scalar import Hook, condition, translate
 from quincunx.table.typing.facts import NULL
 
@@ -25,13 +25,39 @@ Tables: TypeAlias = Mapping[str, Rows]
 CALLS: Final = (*NODES, exp.Filter)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constructs:
+    """What rows can be made of: the one list that a further construct is added to (`relations/__init__.py`).
+
+    queries: what may stand in brackets in FROM, by its node: a reader of its rows. It is given what WITH defines around
+    it, and the rows around it if it may use their columns. clauses: of a SELECT below the outermost, by the name of the
+    parser's part, in the order in which SQL works them out, all after FROM and WHERE: what a clause makes of the rows.
+    finishes: parts of such a SELECT that look at its columns: what each makes of its rows after all else.
+    extensions: what may stand inside an expression and needs more than its row: a relation of the same rows with
+    columns more, and what it is of them; None where this node needs no more after all.
+    """
+
+    queries: Mapping[type[exp.Expr], Callable[[Reading, Any, Tables, Rows | None], Rows]]
+    clauses: Mapping[str, Callable[[Reading, exp.Select, Rows], Rows]]
+    finishes: Mapping[str, Callable[[Reading, exp.Select, Rows], Rows]]
+    extensions: Mapping[type[exp.Expr], Callable[[Reading, Any, Rows], tuple[Relation, Expression] | None]]
+
+
 @dataclass(slots=True)
 class Reading:
-    """One question while it is read. weight: of all expressions so far."""
+    """One question while it is read. weight: of all expressions so far. scans: how many tables were named so far.
+
+    evaluate: computes expressions on public values.
+    """
 
     text: Text
     schema: Schema
+    constructs: Constructs
+    evaluate: Evaluate | None = None
     weight: int = field(default=0)
+    scans: int = field(default=0)
+
+    # Expressions of one row.
 
     def row(self, node: exp.Expr, rows: Rows, *, where: str) -> Expression:
         """An expression of one row. where: which clause it stands in, for the refusal of aggregates."""
@@ -40,6 +66,23 @@ class Reading:
     def test(self, node: exp.Expr, rows: Rows, *, where: str) -> Expression:
         """A condition on one row."""
         return self.measured(node, condition(node, self._hook(rows, where), self.text), rows)
+
+    def extended(self, node: exp.Expr, rows: Rows) -> Rows:
+        """The rows with a column for everything in the node that needs more than its row: `row` then finds them."""
+        pending = [node]
+        while pending:
+            each = pending.pop()
+            if id(each) in rows.stands:
+                continue
+            read = self.constructs.extensions.get(type(each))
+            found = None if read is None else read(self, each, rows)
+            if found is None:
+                pending += reversed(list(each.iter_expressions()))
+                continue
+            relation, column = found
+            stands = {**rows.stands, id(each): column}
+            rows = replace(rows, relation=self.shallow(each, relation), stands=stands)
+        return rows
 
     def measured(self, node: exp.Expr, expression: Expression, rows: Rows) -> Expression:
         """The expression, once its size is entered and found small enough."""
@@ -54,6 +97,8 @@ class Reading:
 
     def _hook(self, rows: Rows, where: str) -> Hook:
         def hook(node: exp.Expr) -> Expression | None:
+            if id(node) in rows.stands:
+                return rows.stands[id(node)]
             if isinstance(node, exp.Column):
                 return self.column(node, rows, where)
             if isinstance(node, CALLS):
@@ -77,23 +122,10 @@ class Reading:
         # Entered at once, so that names of names cannot double without end.
         return self.row(rows.given[place][1], replace(rows, given=rows.given[:place]), where=where)
 
-    def source(self, select: exp.Select, tables: Tables) -> Rows:
-        """The rows of a SELECT after FROM and WHERE."""
-        tables = self.with_(select, tables)
-        clause = select.args.get("from_")
-        if clause is None:
-            hint = "Name a private table: SELECT COUNT(*) FROM …."
-            raise self.text.refusal(select, "a question needs FROM", hint=hint)
-        given = [(each.alias.lower(), each.this) for each in select.expressions if isinstance(each, exp.Alias)]
-        rows = replace(self.item(clause.this, tables), given=tuple(given))
-        where = select.args.get("where")
-        if where is None:
-            return rows
-        kept = self.test(where.this, rows, where="WHERE")
-        return replace(rows, relation=self._shallow(where, Filter(source=rows.relation, condition=kept)))
+    # Rows.
 
-    def with_(self, select: exp.Select, tables: Tables) -> Tables:
-        """The tables of WITH; each sees those before it."""
+    def with_(self, select: exp.Expr, tables: Tables) -> Tables:
+        """The tables of WITH; each sees those before it. Its scans are numbered where it is used, each time anew."""
         clause = select.args.get("with_")
         known = dict(tables)
         defined: set[str] = set()
@@ -102,7 +134,9 @@ class Reading:
             if name in defined:
                 raise self.text.mistake(part.args["alias"], "WITH defines this name twice", got=repr(part.alias))
             defined.add(name)
+            before, self.scans = self.scans, 0
             known[name] = self.aliased(part.args["alias"], self.subquery(part.this, known))
+            self.scans = before
         return known
 
     def item(self, node: exp.Expr, tables: Tables) -> Rows:
@@ -118,23 +152,26 @@ class Reading:
         return rows if alias is None else self.aliased(alias, rows)
 
     def named(self, name: exp.Identifier, tables: Tables) -> Rows:
-        """A name of WITH, or else a private table of the schema."""
+        """A name of WITH, or else a table of the schema: a reading of its own each time."""
         start, _ = self.text.span(name)
         if self.text.sql[start] == "'":
             hint = "Name a private table in FROM."
             raise self.text.refusal(name, "a question reads declared tables only, no files or functions", hint=hint)
         found = tables.get(name.name.lower())
         if found is not None:
-            return Rows.called(name.name, found.relation)
+            return self._numbered(name.name, found.relation)
         table = self.schema.table(name.name)
         if table is None:
             known = [each.name for each in self.schema.tables.values() if not each.public]
             hint = suggestion(name.name, known)
             raise self.text.mistake(name, "no table has this name", got=repr(name.name), hint=hint)
-        if table.public:
-            hint = "Read it directly; a question is about a private table."
-            raise self.text.refusal(name, f"{table.name} is public, so that there is nothing to protect", hint=hint)
-        return Rows.called(table.name, Scan(table=table, unit=self.schema.unit))
+        return self._numbered(table.name, reading(self.schema, table))
+
+    def _numbered(self, name: str, relation: Relation) -> Rows:
+        """A reading of its own, numbered after all before it."""
+        found = relation.shifted(self.scans)
+        self.scans += len(relation.tables)
+        return Rows.called(name, found)
 
     def aliased(self, alias: exp.TableAlias, rows: Rows) -> Rows:
         """The rows under another name, their first columns perhaps under other names too."""
@@ -148,50 +185,20 @@ class Reading:
             )
         old = [each.name for each in rows.columns]
         renamed = zip((*names, *old[len(names) :]), rows.columns, strict=True)
-        return self._project(alias, rows, renamed)
+        return self.project(alias, rows, renamed)
 
-    def subquery(self, select: exp.Expr, tables: Tables) -> Rows:
-        """A SELECT that only chooses columns and rows."""
-        while isinstance(select, exp.Subquery) and not select.args.get("alias"):
-            select = select.this
-        if not isinstance(select, exp.Select):
+    def subquery(self, query: exp.Expr, tables: Tables, outer: Rows | None = None) -> Rows:
+        """The rows of a query below the outermost one. outer: the rows around it, if it may use their columns."""
+        while isinstance(query, exp.Subquery) and not query.args.get("alias"):
+            query = query.this
+        read = self.constructs.queries.get(type(query))
+        if read is None:
             hint = "Write SELECT columns FROM … WHERE …."
-            raise self.text.refusal(select, "a subquery is one SELECT", hint=hint)
-        for name in ("group", "having", "order", "limit", "offset"):
-            if select.args.get(name):
-                what = "a subquery may only choose columns and rows, each row by itself"
-                raise self.text.refusal(select.args[name], what, hint=self._outermost(select))
-        rows = self.source(select, tables)
-        if len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star):
-            return rows
-        columns = [each for node in select.expressions for each in self._chosen(node, rows)]
-        return self._project(select, rows, columns)
+            raise self.text.refusal(query, "a subquery is one SELECT", hint=hint)
+        return read(self, query, tables, outer)
 
-    def _outermost(self, select: exp.Select) -> str:
-        """What to write instead of a subquery that groups, sorts or limits."""
-        key, group = self.schema.unit.key, select.args.get("group")
-        people = group is not None and any(each.name.lower() == (key or "").lower() for each in group.expressions)
-        if people and self.schema.unit.per is None:
-            summed = [node for each in AGGREGATES if each.linear and not each.counts for node in each.nodes]
-            counted = select.find(*summed)
-            total = "COUNT(*)" if counted is None else written(counted)
-            return f"Write the mean per person as {total} / COUNT(DISTINCT {key})."
-        return "Only the outermost SELECT may group, sort and limit; any SQL on the answer, answer.frame, is free."
-
-    def _chosen(self, node: exp.Expr, rows: Rows) -> list[tuple[str, Expression]]:
-        if isinstance(node, exp.Star):
-            return [(each.name, each) for each in rows.columns]
-        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-            if node.table.lower() not in [name.lower() for name, _ in rows.tables]:
-                raise self.text.mistake(node, "no table in FROM has this name", got=repr(node.table))
-            return [(each.name, each) for each in rows.named(node.args["table"], self.text)]
-        named = node.this if isinstance(node, exp.Alias) else node
-        expression = self.row(named, rows, where="a subquery")
-        if not isinstance(node, exp.Alias) and not isinstance(expression, Column):
-            raise self.text.mistake(node, "this column of the subquery has no name", hint="Write … AS name.")
-        return [(node.alias if isinstance(node, exp.Alias) else node.name, expression)]
-
-    def _project(self, node: exp.Expr, rows: Rows, columns: Iterable[tuple[str, Expression]]) -> Rows:
+    def project(self, node: exp.Expr, rows: Rows, columns: Iterable[tuple[str, Expression]]) -> Rows:
+        """The rows with these columns alone."""
         chosen = tuple(columns)
         seen: set[str] = set()
         for name, _ in chosen:
@@ -200,9 +207,9 @@ class Reading:
                 raise self.text.mistake(node, "two columns have the same name", got=repr(name), hint=hint)
             seen.add(name.lower())
         name = rows.tables[0][0] if len(rows.tables) == 1 else ""
-        return Rows.called(name, self._shallow(node, Project(source=rows.relation, chosen=chosen)))
+        return Rows.called(name, self.shallow(node, Project(source=rows.relation, chosen=chosen)))
 
-    def _shallow(self, node: exp.Expr, relation: Relation) -> Relation:
+    def shallow(self, node: exp.Expr, relation: Relation) -> Relation:
         """The relation, if not too many follow one another."""
         if relation.height > LEVELS:
             hint = "Ask a smaller question."

@@ -37,40 +37,14 @@ def written(node: object, name: str = "x") -> str:
     return name if long else node.sql(dialect="duckdb")
 
 
-def _pair(node: exp.Expr) -> tuple[str, str]:
-    return _factor(node.this), _factor(node.args.get("expression"), "y")
-
-
 def _factor(node: object, name: str = "x") -> str:
     """As it stands in a product."""
     text = written(node, name)
     return f"({text})" if isinstance(node, exp.Binary) and text != name else text
 
 
-def _variance(node: object, name: str = "x") -> str:
-    x, alone = _factor(node, name), written(node, name)
-    return f"AVG({x} * {x}) - AVG({alone}) * AVG({alone})"
-
-
-def _covariance(node: exp.Expr) -> str:
-    x, y = _pair(node)
-    return f"Write AVG({x} * {y}) - AVG({x}) * AVG({y})."
-
-
-def _correlation(node: exp.Expr) -> str:
-    x, y = _pair(node)
-    return f"Ask for AVG({x} * {y}), AVG({x}), AVG({y}), AVG({x} * {x}) and AVG({y} * {y}): it follows from them."
-
-
-def _slope(node: exp.Expr) -> str:
-    y, x = _pair(node)
-    return f"Write (AVG({x} * {y}) - AVG({x}) * AVG({y})) / ({_variance(node.args.get('expression'), 'y')})."
-
-
 def _steps(node: exp.Expr) -> str:
-    ordered = node.find(exp.Ordered)
-    x = node.this if ordered is None else ordered.this
-    return f"Count in steps, GROUP BY FLOOR({_factor(x)} / 10) with COUNT(*), and read it off."
+    return f"Count in steps, GROUP BY FLOOR({_factor(node.this)} / 10) with COUNT(*), and read it off."
 
 
 def _condition(node: exp.Expr) -> str:
@@ -122,11 +96,12 @@ def _inverse(node: exp.Expr) -> str:
 
 
 REWRITES: Final[Mapping[type, Rewrite]] = {
-    **dict.fromkeys((exp.CovarPop, exp.CovarSamp), _covariance),
-    **dict.fromkeys((exp.Corr, exp.RegrR2), _correlation),
-    exp.RegrSlope: _slope,
-    **dict.fromkeys((exp.Min, exp.Max, exp.Median, exp.Mode, exp.PercentileCont, exp.PercentileDisc), _steps),
-    exp.WithinGroup: _steps,
+    exp.Min: lambda node: f"Write QUANTILE_DISC({written(node.this)}, 0.01).",
+    exp.Max: lambda node: f"Write QUANTILE_DISC({written(node.this)}, 0.99).",
+    exp.Mode: _steps,
+    exp.ApproxQuantile: lambda node: (
+        f"Write QUANTILE_CONT({written(node.this)}, {written(node.args.get('quantile'), '0.5')})."
+    ),
     exp.ApproxDistinct: lambda node: f"Write COUNT(DISTINCT {written(node.this)}).",
     **dict.fromkeys((exp.LogicalOr, exp.LogicalAnd), _condition),
     exp.GroupConcat: _grouped,

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.duckdb import scan
-from quincunx.table.engines.typed_sql import Piece, binary, call, cast, double, try_cast
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, try_cast
 from quincunx.table.schema import ColumnSchema
 
 # Functions of text that have another name here than in the language.
@@ -41,6 +41,11 @@ class DuckDBDialect(Dialect):
         using: list[int | str | exp.Expr] = [exp.to_identifier(name, quoted=True) for name in names]
         return select.join(other, join_type="semi", using=using)
 
+    def anti(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
+        rows = select.args["from_"].this.name
+        on = [self.same(column(name, rows), column(name, other), nulls=True) for name in names]
+        return select.join(other, join_type="anti", on=both(on))
+
     def materialised(self, once: bool) -> bool | None:
         return once
 
@@ -60,6 +65,9 @@ class DuckDBDialect(Dialect):
 
     def root(self, q: exp.Expression) -> exp.Expression:
         return cast(call("FLOOR", call("SQRT", cast(q, "DOUBLE"))), "BIGINT")
+
+    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
+        return call("QUANTILE_CONT" if between else "QUANTILE_DISC", x, double(level))
 
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
         # With ieee_floating_point_ops a division by 0 is infinite or NaN.
@@ -93,6 +101,9 @@ class DuckDBDialect(Dialect):
 
     def shown(self, x: Piece) -> exp.Expression:
         return cast(x.sql, "VARCHAR")
+
+    def bucket(self, owner: Sequence[exp.Expression]) -> exp.Expression:
+        return exp.Paren(this=exp.BitwiseAnd(this=call("HASH", *owner), expression=exp.Literal.number(2**14 - 1)))
 
     def digest(self, x: exp.Expression) -> exp.Expression:
         return call("MD5", x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -15,8 +16,10 @@ from sqlglot import exp
 
 from quincunx.data import Found, Notation, Origin, cast, connect, frame_name, origin_of
 from quincunx.errors import DataError, RefusalError, UnavailableError
-from quincunx.table.engines.binding import bound, scanned
+from quincunx.table.engines.binding import bound, first_reading, scanned
 from quincunx.table.engines.duckdb.dialect import DUCKDB
+from quincunx.table.engines.duckdb.frozen import kept
+from quincunx.table.engines.duckdb.snapshot import Snapshot
 from quincunx.table.engines.duckdb.stand_in import Stage
 from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
@@ -31,17 +34,26 @@ from quincunx.table.schema import ColumnSchema, Schema
 class DuckDB:
     """Runs programs on tables. `threads` changes the speed and no result.
 
+    snapshot: whether private tables are read once, by the first program that needs each, and kept in memory; None:
+    where their sources are slow to read again (CSV files).
+
     Whatever goes wrong inside is one UnavailableError with a fixed text: the engine's own messages hold values.
     """
 
     kind: ClassVar[str] = "duckdb"
 
-    def __init__(self, tables: Mapping[str, Held], schema: Schema, *, threads: int | None = None) -> None:
-        self._tables = {name.lower(): table for name, table in tables.items()}
+    def __init__(
+        self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False, threads: int | None = None
+    ) -> None:
+        private = {name.lower(): table for name, table in tables.items() if not table.public}
+        self._tables: Mapping[str, Held] = private | {
+            table.name.lower(): kept(table.content)
+            for table in schema.tables.values()
+            if table.content is not None and table.content.columns is not None
+        }
         self._schema = schema
-        # Public rows elsewhere are read by their own engine, while planning.
-        near = [table for table in tables.values() if not table.public or isinstance(table.origin, Origin)]
-        origins = [_local(table.origin) for table in near]
+        # Public rows were read when the dataset was opened, and are not read again.
+        origins = [_local(table.origin) for table in private.values()]
         self._paths = [path for origin in origins for path in origin.paths]
         self._folders = [folder for origin in origins for folder in origin.folders]
         self._threads = threads
@@ -50,6 +62,14 @@ class DuckDB:
         # Programs that passed on made-up rows, and their statements over a source of that name.
         self._rehearsed: dict[Program, Statement] = {}
         self._stage = Stage()
+        self._snapshot = Snapshot(
+            {
+                name: table
+                for name, table in self._tables.items()
+                if not table.public and (table.origin.kind == "csv" if snapshot is None else snapshot)
+            },
+            schema,
+        )
 
     def __enter__(self) -> DuckDB:
         return self
@@ -104,7 +124,7 @@ class DuckDB:
         if program in self._rehearsed:
             return
         sources = {
-            number: replace(source, relation=exp.to_table(frame_name(number)))
+            number: replace(source, relation=exp.to_table(self._named(program, number)))
             for number, source in self._sources(program).items()
         }
         passed = False
@@ -113,8 +133,8 @@ class DuckDB:
                 written = statement(program, sources, DUCKDB)
                 for made in self._made_up(program, sources):
                     with self._stage.connection.cursor() as cursor:
-                        for number, name in made.items():
-                            cursor.execute(f"CREATE TEMP VIEW {frame_name(number)} AS FROM {name}")
+                        for name, rows in made.items():
+                            cursor.execute(f"CREATE TEMP VIEW {name} AS FROM {rows}")
                         result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
@@ -143,13 +163,17 @@ class DuckDB:
                 cursor = used.cursor()
                 try:
                     with ExitStack() as reading:
+                        first = {number: first_reading(program, number) for number in sources}
                         opened = {
-                            number: reading.enter_context(self._origin(program, number).reading(cursor, source.names))
+                            number: self._opened(program, number, sources[number].names, cursor, reading)
+                            for number in sorted(set(first.values()))
+                        }
+                        now = {
+                            number: replace(source, relation=opened[first[number]])
                             for number, source in sources.items()
                         }
-                        if any(opened[number] != source.relation for number, source in sources.items()):
-                            read_now = {number: replace(sources[number], relation=opened[number]) for number in opened}
-                            written = statement(program, read_now, DUCKDB)
+                        if any(now[number].relation != source.relation for number, source in sources.items()):
+                            written = statement(program, now, DUCKDB)
                         found = result(program, _fetched(cursor, written))
                 finally:
                     cursor.close()
@@ -169,36 +193,84 @@ class DuckDB:
 
     def _renew(self, used: duckdb.DuckDBPyConnection) -> None:
         """After an internal error the whole database is invalid, so the next question gets a new one."""
-        if self._connection is used and not self._closed:
+        if self._connection is used and not self._closed and not _answers(used):
             self._connection = self._connected()
+            self._snapshot.forget()
             used.close()
 
     def _sources(self, program: Program) -> Sources:
-        return bound(DUCKDB, program, self._tables, self._schema, self.kind)
+        found = bound(DUCKDB, program, self._tables, self._schema, self.kind)
+        kept = {number: self._table(program, number) in self._snapshot for number in found}
+        return {
+            number: self._snapshot.source(self._table(program, number), source) if kept[number] else source
+            for number, source in found.items()
+        }
+
+    def _opened(
+        self,
+        program: Program,
+        number: int,
+        names: Sequence[str],
+        cursor: duckdb.DuckDBPyConnection,
+        reading: ExitStack,
+    ) -> exp.Expression:
+        """What stands in FROM for a scan while `reading` is open. Private rows are read, or will be."""
+        table = self._table(program, number)
+        if table not in self._snapshot:
+            return reading.enter_context(self._origin(program, number).reading(cursor, names))
+        self._snapshot.make(table, cursor)
+        return exp.to_table(self._snapshot.name(table))
+
+    @staticmethod
+    def _table(program: Program, number: int) -> str:
+        return program.query.rows.tables[number].name.lower()
+
+    def _named(self, program: Program, number: int) -> str:
+        """What the rows of a scan are called in a statement that was written before they were opened."""
+        table = self._table(program, number)
+        return self._snapshot.name(table) if table in self._snapshot else frame_name(first_reading(program, number))
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         return connect(self._paths, self._threads, folders=self._folders)
 
     def _statement(self, program: Program, sources: Sources) -> Statement:
-        """The statement of a program; written once where it reads frames alone, as its rehearsal did."""
+        """The statement of a program; written once where it reads frames and kept tables, as its rehearsal did."""
         tried = self._rehearsed.get(program)
-        frames = all(source.relation == exp.to_table(frame_name(number)) for number, source in sources.items())
+        frames = all(
+            source.relation == exp.to_table(self._named(program, number)) for number, source in sources.items()
+        )
         return statement(program, sources, DUCKDB) if tried is None or not frames else tried
 
-    def _made_up(self, program: Program, sources: Sources) -> Iterator[dict[int, str]]:
-        """The names of made-up tables for every scan: first empty ones, then some with rows."""
-        tables = program.query.rows.tables
-        made = {
-            number: self._stage.relations(
-                tables[number].name.lower(), self._origin(program, number).fields, source.names, self._schema
-            )
-            for number, source in sources.items()
-        }
+    def _made_up(self, program: Program, sources: Sources) -> Iterator[dict[str, str]]:
+        """What the statement reads → made-up tables for it: first empty ones, then some with rows."""
+        made: dict[str, tuple[str, str]] = {}
+        for number, source in sources.items():
+            name, table = self._named(program, number), self._table(program, number)
+            if name not in made:
+                names = self._snapshot.names(table) if table in self._snapshot else source.names
+                fields = self._origin(program, number).fields
+                made[name] = self._stage.relations(table, fields, names, self._schema, len(sources))
+                if table in self._snapshot:
+                    made[name] = self._stage.kept(made[name], partial(self._keep_made_up, table))
         for place in range(2):
-            yield {number: names[place] for number, names in made.items()}
+            yield {name: rows[place] for name, rows in made.items()}
+
+    def _keep_made_up(self, table: str, rows: str, name: str) -> None:
+        with self._stage.connection.cursor() as cursor:
+            self._snapshot.keep(table, exp.to_table(rows), name, cursor)
 
     def _origin(self, program: Program, number: int) -> Origin:
-        return _local(scanned(program, number, self._tables))
+        origin = _local(scanned(program, number, self._tables))
+        return origin if len(program.query.rows.tables) == 1 else origin.beside()
+
+
+def _answers(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a database can still be used, with all that it keeps: after Ctrl-C it can."""
+    try:
+        connection.cursor().execute("SELECT 1")
+    except duckdb.Error:
+        return False
+    return True
 
 
 def _local(origin: Binding) -> Origin:

@@ -7,7 +7,7 @@ bounds and the first public keys; the owner has several rows.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -18,7 +18,10 @@ from quincunx.numbers import near
 from quincunx.table.schema import Schema, TableSchema
 
 ROWS: Final = 240
-_OWN_ROWS: Final = 24
+# How many rows all tables of a question make at most if each meets each.
+_PAIRS: Final = 2**20
+# Each owner has a tenth of them.
+_OWNERS: Final = 10
 _KEYS: Final = 8
 # Texts that are tried as every type; what is none is NULL.
 _TEXTS: Final = (
@@ -35,12 +38,13 @@ _TEXTS: Final = (
 class Stage:
     """A connection that holds made-up tables and nothing else, made when it is first needed."""
 
-    __slots__ = ("_connection", "_lock", "_made")
+    __slots__ = ("_connection", "_kept", "_lock", "_made")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._made: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {}
+        self._made: dict[tuple[str, tuple[str, ...], int], tuple[str, str]] = {}
+        self._kept: dict[tuple[str, str], tuple[str, str]] = {}
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -50,20 +54,31 @@ class Stage:
         return self._connection
 
     def relations(
-        self, table: str, fields: Sequence[tuple[str, str]], names: Sequence[str], schema: Schema
+        self, table: str, fields: Sequence[tuple[str, str]], names: Sequence[str], schema: Schema, scans: int = 1
     ) -> tuple[str, str]:
         """Two tables with the columns `names` of these fields (name, type in the source): an empty one, and made-up
-        rows. Only what a question reads is made, however wide the source is.
+        rows. Only what a question reads is made, however wide the source is, and fewer rows where it has many scans.
         """
+        rows = min(ROWS, max(2, int(_PAIRS ** (1 / scans))))
         with self._lock:
-            known = (table, tuple(names))
+            known = (table, tuple(names), rows)
             if known not in self._made:
                 made = (f"none{len(self._made)}", f"some{len(self._made)}")
-                for name, rows in zip(made, (0, ROWS), strict=True):
-                    select, parameters = made_up(fields, names, schema.table(table), schema.unit.key, rows)
+                for name, count in zip(made, (0, rows), strict=True):
+                    select, parameters = made_up(fields, names, schema.table(table), schema.unit.key, count)
                     self.connection.execute(f"CREATE TABLE {name} AS {select}", parameters)
                 self._made[known] = made
             return self._made[known]
+
+    def kept(self, made: tuple[str, str], keep: Callable[[str, str], None]) -> tuple[str, str]:
+        """Both tables as a snapshot would keep them; `keep` makes a second of these names from the first."""
+        with self._lock:
+            if made not in self._kept:
+                names = (f"{made[0]}_kept", f"{made[1]}_kept")
+                for rows, name in zip(made, names, strict=True):
+                    keep(rows, name)
+                self._kept[made] = names
+            return self._kept[made]
 
     def close(self) -> None:
         """Give the connection back."""
@@ -85,7 +100,7 @@ def made_up(
         parameters[f"texts{place}"] = texts
         # The owner changes slowly, the others quickly and each at its own pace, so that most values meet most.
         own = owner is not None and name.lower() == owner.lower()
-        step = f"i // {_OWN_ROWS}" if own else f"i * {2 * place + 1} + {place} + i // {len(texts)}"
+        step = f"i // {max(1, rows // _OWNERS)}" if own else f"i * {2 * place + 1} + {place} + i // {len(texts)}"
         value = f"TRY_CAST(list_extract($texts{place}, 1 + ({step}) % {len(texts) + 1}) AS {engine_type(storage)})"
         chosen.append(f"{value} AS {quoted(name)}")
     return f"SELECT {', '.join(chosen)} FROM range({rows}) AS made(i)", parameters

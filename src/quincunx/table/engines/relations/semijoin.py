@@ -1,0 +1,55 @@
+"""EXISTS and IN in SQL, between rows of one hidden owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.emission import emit
+from quincunx.table.engines.relations.pairing import crowded, without
+from quincunx.table.engines.rows import Rows, Sources, derived, same_owner, table_name, widened
+from quincunx.table.engines.typed_sql import Piece, alike, both, call, column, whole
+from quincunx.table.relations import SemiJoin
+
+
+def written(d: Dialect, relation: SemiJoin, sources: Sources) -> Rows:
+    """The rows of the first relation, with the answer as one more column."""
+    below, other = (derived(d, each, sources, kept=relation.paired) for each in relation.inputs)
+    before = (*below.before, *other.before)
+    if relation.paired:
+        # Whoever would make too many pairs has no partner, before any pair is made.
+        crowd = crowded(d, below, other, relation, relation.joined)
+        other, before = replace(other, relation=without(other, crowd[-1].name)), (*before, *crowd)
+    found = widened(below, relation, {"m": _answer(d, relation, below, other)})
+    answer = Piece(sql=column("m", table_name(relation)), type="BOOLEAN")
+    columns = {**found.columns, relation.column.slot: answer}
+    return replace(found, columns=columns, before=before)
+
+
+def _answer(d: Dialect, relation: SemiJoin, below: Rows, other: Rows) -> exp.Expression:
+    """Whether there is a partner, whoever else has one."""
+    private = relation.other.owner is not None
+    pairs = [
+        alike([emit(d, tested, below.columns), emit(d, listed, other.columns)])
+        for tested, listed in zip(relation.tested, relation.listed, strict=True)
+    ]
+    if relation.condition is not None:
+        conditions = [same_owner(below.owners, other.owners)] if private else []
+        conditions += [exp.EQ(this=one.sql, expression=two.sql) for one, two in pairs]
+        conditions.append(emit(d, relation.condition, {**below.columns, **other.columns}).sql)
+        return exp.Exists(this=exp.select(whole(1)).from_(other.relation).where(both(conditions)))
+    if private:
+        pairs = [*(alike([piece, other.owners[each]]) for each, piece in below.owners.items()), *pairs]
+    if not pairs:
+        return exp.Exists(this=exp.select(whole(1)).from_(other.relation))
+    tested, listed = ([pair[side].sql.copy() for pair in pairs] for side in (0, 1))
+    found = exp.In(this=_row(tested), query=exp.select(*listed).from_(other.relation).subquery())
+    # Owners are never NULL; other columns may leave it open whether there is one, and then there is none.
+    return call("COALESCE", found, exp.false()) if relation.exists and relation.tested else exp.Paren(this=found)
+
+
+def _row(values: Sequence[exp.Expression]) -> exp.Expression:
+    return values[0] if len(values) == 1 else exp.Tuple(expressions=list(values))

@@ -1,0 +1,94 @@
+"""Window functions in SQL: partitions are the hidden owner's, and ties are broken where a function needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.emission import emit
+from quincunx.table.engines.keys import zeroless
+from quincunx.table.engines.relations.rollup import folded, settled
+from quincunx.table.engines.rows import Rows, Sources, derived, table_name, widened
+from quincunx.table.engines.typed_sql import Piece, alike, call, column
+from quincunx.table.expression import Expression, Slot
+from quincunx.table.relations import End, Frame, Window, Windowed
+
+
+def written(d: Dialect, relation: Window, sources: Sources) -> Rows:
+    """The rows below with one more column for each function."""
+    below, name = derived(d, relation.source, sources, kept=False), table_name(relation)
+    more: dict[str, exp.Expression] = {}
+    columns: dict[Slot, Piece] = {}
+    for i, (made, each) in enumerate(relation.functions):
+        found = _called(d, each, below.columns)
+        more[f"w{i}"] = _over(d, relation, each, below, found.sql)
+        piece = Piece(sql=column(f"w{i}", name), type=found.type)
+        columns[made.slot] = piece if each.fold is None else settled(each.fold, piece)
+    found_rows = widened(below, relation, more)
+    return replace(found_rows, columns={**found_rows.columns, **columns})
+
+
+def _over(d: Dialect, relation: Window, windowed: Windowed, below: Rows, called: exp.Expression) -> exp.Window:
+    """The function over its window. Whatever the question partitions by, the hidden owner is compared."""
+    components = () if relation.owner is None else relation.owner.components
+    further = [
+        each
+        for each in windowed.partition
+        if not any(relation.source.licenses(place, each) for place in range(len(components)))
+    ]
+    partition = [piece.sql for piece in below.owners.values()]
+    partition += [_value(d, each, below.columns).sql for each in further]
+    order: list[exp.Expression] = []
+    for each in windowed.order:
+        key = _value(d, each.expression, below.columns).sql
+        order.append(exp.Ordered(this=key, desc=each.descending, nulls_first=each.nulls_first))
+    if windowed.total:
+        sorted_by = [each.expression for each in windowed.order]
+        ties = [each for each in relation.ties if each not in sorted_by]
+        order += [d.ordered(_value(d, each, below.columns).sql) for each in ties]
+
+    return exp.Window(
+        this=called,
+        partition_by=partition,
+        order=exp.Order(expressions=order) if order else None,
+        spec=None if windowed.frame is None else _frame(windowed.frame),
+    )
+
+
+def _value(d: Dialect, expression: Expression, columns: Mapping[Slot, Piece]) -> Piece:
+    """An expression by which rows are compared or that is carried to another row: equal values are one value."""
+    return zeroless(emit(d, expression, columns))
+
+
+def _frame(frame: Frame) -> exp.WindowSpec:
+    start, end = _end(frame.start), _end(frame.end)
+    return exp.WindowSpec(kind=frame.kind.upper(), start=start[0], start_side=start[1], end=end[0], end_side=end[1])
+
+
+def _end(end: End) -> tuple[exp.Expression | str, str | None]:
+    if end.side == "current":
+        return "CURRENT ROW", None
+    return ("UNBOUNDED" if end.offset is None else exp.Literal.number(end.offset)), end.side.upper()
+
+
+def _called(d: Dialect, windowed: Windowed, columns: Mapping[Slot, Piece]) -> Piece:
+    """What stands before OVER, with its type."""
+    if windowed.fold is not None:
+        return folded(d, windowed.fold, {each: emit(d, each, columns) for each in windowed.fold.expressions})
+    arguments = [_value(d, each, columns) for each in windowed.arguments]
+    kind = _TYPES.get(windowed.function)
+    if kind is None:
+        # A value of another row, in its own type, or in that of its default.
+        x, *default = alike([arguments[0], *arguments[2:]])
+        kind, arguments = x.type, [x, *arguments[1:2], *default]
+    return Piece(sql=call(windowed.function.upper(), *(each.sql for each in arguments)), type=kind)
+
+
+_TYPES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("row_number", "rank", "dense_rank", "ntile"), "BIGINT"),
+    **dict.fromkeys(("percent_rank", "cume_dist"), "DOUBLE"),
+}

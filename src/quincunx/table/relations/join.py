@@ -1,0 +1,88 @@
+"""Rows of two private relations, paired within each owner. See join.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from quincunx.errors import QueryError
+from quincunx.table.canonical import Json
+from quincunx.table.expression import Column, Expression
+from quincunx.table.operators import apply
+from quincunx.table.relations.pairing import Pairing
+from quincunx.table.relations.relation import Component, Owner
+from quincunx.table.schema import Limits
+
+# How many pairs of one owner's rows a join looks at where nothing is declared.
+JOINED: Final = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join(Pairing):
+    """Pairs of rows that have the same owner, whatever the condition says. Rows of others never meet.
+
+    joined: an owner with n rows on the left and m on the right has no row in it if n·m is larger.
+    """
+
+    tag: ClassVar[str] = "Join"
+
+    joined: int = JOINED
+
+    def __post_init__(self) -> None:
+        Pairing.__post_init__(self)
+        left, right = self.left.owner, self.right.owner
+        if left is None or right is None or not left.components:
+            raise QueryError("a join of private rows needs an owner on both sides", where="plan")
+        if [each.column.type for each in left.components] != [each.column.type for each in right.components]:
+            raise QueryError("the owners of the two sides are of different types", where="plan")
+
+    @property
+    def owner(self) -> Owner | None:
+        left, right = self.left.owner, self.right.owner
+        if left is None or right is None:
+            return None
+        pairs = zip(left.components, right.components, strict=True)
+        return Owner(components=tuple(replace(one, licensed=self._licensed(one, other)) for one, other in pairs))
+
+    def _licensed(self, one: Component, other: Component) -> frozenset[Expression]:
+        """inner: what equals the owner on either side. left: on the left. full: the first of both that is there."""
+        if self.kind != "full":
+            return one.licensed | other.licensed if self.kind == "inner" else one.licensed
+        lifted = [[self._lifted(each) for each in part.licensed] for part in (one, other)]
+        pairs = [(x, y) for x in lifted[0] for y in lifted[1]]
+        return frozenset(apply("coalesce", *each) for x, y in pairs for each in ((x, y), (y, x)))
+
+    def _lifted(self, expression: Expression) -> Expression:
+        """The same of the columns that show what it is made of."""
+        shown = {each: own for own, each in self.supplied}
+        return expression.rewrite(lambda node: shown.get(node, node) if isinstance(node, Column) else node)
+
+    @property
+    def limits(self) -> Limits:
+        left, right = self.left.limits, self.right.limits
+        n, m = most(left), most(right)
+        rows = None if n is None or m is None else min(n * m, self.joined)
+        if rows is not None and n is not None and m is not None and self.kind == "full":
+            rows = max(rows, n + m)
+        groups = None if left.groups is None or right.groups is None else left.groups * right.groups
+        joined = [each.joined for each in (left, right) if each.joined is not None]
+        return Limits(rows=rows, groups=groups, joined=min(joined, default=None))
+
+    def lacks(self, who: str) -> tuple[str, ...]:
+        return (f"{who} with more than {self.joined:,} pairs of rows in a join are left out of it.",)
+
+    def _own(self) -> dict[str, Json]:
+        return {"joined": self.joined}
+
+
+def most(limits: Limits) -> int | None:
+    """How many rows of one unit limits allow; None where they bound none."""
+    found = [] if limits.rows is None else [limits.rows]
+    if limits.groups is not None and limits.per_group is not None:
+        found.append(limits.groups * limits.per_group)
+    return min(found, default=None)
+
+
+def allowed(*limits: Limits) -> int:
+    """The largest number of pairs that all of these allow."""
+    return min((each.joined for each in limits if each.joined is not None), default=JOINED)

@@ -1,0 +1,43 @@
+"""Rows with the rows of a public relation that belong to them. See lookup.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from quincunx.errors import QueryError
+from quincunx.table.relations.pairing import Pairing
+from quincunx.table.relations.relation import Owner
+from quincunx.table.schema import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lookup(Pairing):
+    """Each row of `left` with rows of `right`, which are public: a constant. The owner is that of the left row.
+
+    matches: how many rows of the public side one row meets at most, counted in its content. It chooses limits, and
+    proves nothing.
+    """
+
+    tag: ClassVar[str] = "Lookup"
+
+    matches: int = 1
+
+    def __post_init__(self) -> None:
+        Pairing.__post_init__(self)
+        if self.right.owner is not None or self.kind == "full":
+            raise QueryError("only public rows are looked up, and none is kept without a partner", where="plan")
+
+    @property
+    def owner(self) -> Owner | None:
+        return self.left.owner
+
+    @property
+    def limits(self) -> Limits:
+        left, times = self.left.limits, max(1, self.matches)
+        return Limits(
+            rows=None if left.rows is None else left.rows * times,
+            groups=None if left.groups is None else left.groups * times,
+            per_group=None if left.per_group is None else left.per_group * times,
+            joined=left.joined,
+        )
