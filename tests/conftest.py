@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from quincunx.noise.testing import KeyedBits, key_of, keyed
 from tests.report import Report, Times
+
+if TYPE_CHECKING:
+    from tests.postgres import Server
 
 # A test that can flake is a defect: no clock, no memory of earlier runs, the same examples every time.
 settings.register_profile("house", derandomize=True, deadline=None, database=None)
@@ -39,6 +43,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         longer = [item for item in items if item.get_closest_marker("ci")]
         items[:] = [item for item in items if not item.get_closest_marker("ci")]
         config.hook.pytest_deselected(items=longer)
+
+
+@pytest.fixture(scope="session")
+def durable() -> Iterator[Server]:
+    """A PostgreSQL server of this process's own that syncs, with the roles of a ledger: owner, teller and auditor."""
+    from tests.ledger.worlds import staffed
+    from tests.postgres import server
+
+    with server(durable=True) as running:
+        yield staffed(running)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         taxonomy,
     )
     from quincunx.loss import Loss
-    from quincunx.release import Session
+    from quincunx.release import Session, combine
     from quincunx.spec import Specification, domain, intensity, scope, standard, unit
     from quincunx.table import Table
 
@@ -39,6 +39,7 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "attack": ("quincunx.attack", None),
     "audit": ("quincunx.audit", None),
     "chart": ("quincunx.chart", None),
+    "combine": ("quincunx.release", "combine"),
     "domain": ("quincunx.spec.domain", None),
     "errors": ("quincunx.errors", None),
     "finite": ("quincunx.finite", None),
@@ -66,6 +67,7 @@ __all__ = [
     "attack",
     "audit",
     "chart",
+    "combine",
     "domain",
     "errors",
     "finite",

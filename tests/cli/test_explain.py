@@ -76,7 +76,7 @@ def test_unknown_keys_and_other_noise(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("SELECT MEDIAN(age) FROM visits",), 4),
+        (("SELECT MAX(age) FROM visits",), 4),
         (("SELECT COUNT(*) FROM nowhere",), 2),
         ((COUNT, "--spend", "-1"), 2),
         ((COUNT, "--group-size", "0"), 2),

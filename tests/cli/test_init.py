@@ -23,7 +23,7 @@ def test_a_sample(tmp_path: Path) -> None:
 def test_json_names_the_files(tmp_path: Path) -> None:
     result = run.invoke(app, ["init", str(tmp_path / "sample"), "--people", "200", "--json"])
     files = json.loads(result.stdout)["files"]
-    assert len(files) == 5
+    assert len(files) == 8
     assert all(Path(file).is_file() for file in files)
 
 

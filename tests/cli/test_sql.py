@@ -124,3 +124,21 @@ def test_a_plan_that_differs_is_refused(tmp_path: Path) -> None:
 def test_a_ledger_in_memory_is_said_aloud(tmp_path: Path) -> None:
     _, out, _ = run("sql", made(tmp_path, PLAN.replace('"ledger.db"', '":memory:"')), COUNT, "--spend", "1")
     assert "The ledger is in memory" in out
+
+
+def test_free_sql_above_the_answer(tmp_path: Path) -> None:
+    plan, then = made(tmp_path), "SELECT region, n / SUM(n) OVER () AS share FROM answer ORDER BY share DESC LIMIT 2"
+    data = run_json("sql", plan, COUNT, "--spend", "1", "--then", then)
+    assert (data["answer"]["spent"], data["then"]["spent"]) == ("1", "0")
+    assert data["then"]["rows"][0].keys() == {"region", "share", "share_low", "share_high", "share_se"}
+    code, out, err = run("sql", plan, COUNT, "--spend", "1", "--then", then)
+    assert (code, len(out.split("\n\n")[0].splitlines())) == (0, 3)
+    assert "simulated" in out
+    assert err.startswith("spent ρ = 0")
+    code, out, err = run("sql", plan, COUNT, "--spend", "1", "--then", then, "--csv")
+    assert [row["region"] for row in csv.DictReader(out.splitlines())] == [
+        row["region"] for row in data["then"]["rows"]
+    ]
+    code, out, err = run("sql", plan, COUNT, "--spend", "1", "--then", "SELECT * FROM read_csv('/etc/passwd')")
+    assert (code, out) == (4, "")
+    assert "reads what was not published" in err

@@ -69,7 +69,7 @@ REFERENCE = {
 }
 SHELVES = ("Guides", "Concepts", "Reference", "Sharp edges", "Known limits")
 # Links out of the house are citations.
-CITED_HOSTS = {"doi.org", "arxiv.org", "json-schema.org", "csrc.nist.gov", "creativecommons.org"}
+CITED_HOSTS = {"doi.org", "arxiv.org", "json-schema.org", "csrc.nist.gov", "creativecommons.org", "www.postgresql.org"}
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")

@@ -57,8 +57,8 @@ def named_tests(text: str) -> set[str]:
 def collected(names: set[str]) -> set[str]:
     """The tests that pytest finds in the files of `names`, without parameters."""
     files = sorted({name.partition("::")[0] for name in names})
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts=-p no:cacheprovider", *files]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pytest", "--ci", "--collect-only", "-q", "-o", "addopts=-p no:cacheprovider"]
+    found = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
     return {line.partition("[")[0] for line in found.stdout.splitlines() if "::" in line}
 
@@ -155,6 +155,41 @@ def test_bounds_limits_and_keys_are_believed() -> None:
 def test_one_person_under_two_keys_is_two_people() -> None:
     with session(table({"person_id": ["Ada Lovelace", "A. Lovelace"]})) as asked:
         assert asked.sql("SELECT COUNT(DISTINCT person_id) AS n FROM visits", spend=ENORMOUS).value == 2
+
+
+def shared_bill(links: dict[str, list[int]]) -> qx.Session:
+    """One bill of an encounter, with those who were there."""
+    bills = table({"encounter": [7], "amount": [30]}, owner={"via": "visits", "on": "encounter"})
+    return session(table(links), tables={"visits": table(links), "bills": bills})
+
+
+def test_a_shared_row_stays_with_the_others() -> None:
+    """Ada and Bob were there together: the bill is still read when Ada is not in the data."""
+    asked = "SELECT COUNT(*) AS n FROM bills WHERE amount = 30"
+    for people in ([1, 2], [2]):
+        with shared_bill({"person_id": people, "encounter": [7] * len(people)}) as found:
+            assert found.sql(asked, spend=ENORMOUS).value == len(people)
+
+
+def test_the_guarantee_says_what_a_person_is_in_several_tables() -> None:
+    with shared_bill({"person_id": [1], "encounter": [7]}) as asked:
+        words = asked.specification.domain.words()
+    assert "one person is all their rows in all tables together" in words
+    assert "a row that others share stays with them, and what it says about the one who left is not protected" in words
+    with session(table({"person_id": [1]})) as single:
+        assert "all tables" not in single.specification.domain.words()
+
+
+def test_of_two_people_in_one_row_one_is_protected() -> None:
+    """Three people bought from one seller: without the seller three people's rows are gone, not one's."""
+    rows = {"person_id": [1, 2, 3, 4], "seller": [9, 9, 9, 8]}
+    counts = []
+    for gone in (None, 9):
+        kept = [place for place, seller in enumerate(rows["seller"]) if seller != gone]
+        with session(table({name: [values[i] for i in kept] for name, values in rows.items()})) as asked:
+            counts.append(asked.sql(COUNT, spend=ENORMOUS).value)
+            assert "seller" not in asked.specification.unit.words()
+    assert counts == [4, 1]
 
 
 def test_a_second_name_has_a_second_budget(tmp_path: Path) -> None:

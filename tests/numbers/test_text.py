@@ -139,6 +139,8 @@ TYPED = {
     "mechanisms/exponential.py: epsilon",
     "mechanisms/laplace.py: epsilon",
     "mechanisms/permute_and_flip.py: epsilon",
+    "mechanisms/quantile_cuts.py: epsilon",
+    "mechanisms/quantile_flip.py: epsilon",
     "mechanisms/randomized_response.py: epsilon",
     "numbers/text.py: text",
     "spec/standard_base.py: latex_number(intensity)",

@@ -43,7 +43,19 @@ def test_the_footer_says_cost_noise_protection_and_head(answer: Answer) -> None:
         f"ledger head {answer.head}",
     ):
         assert part in text
-    assert text.splitlines()[0].split() == ["region", "n", "95", "%", "a", "95", "%"]
+    assert text.splitlines()[0].split() == [
+        "region",
+        "n",
+        "95",
+        "%,",
+        "bounded",
+        "count",
+        "a",
+        "95",
+        "%,",
+        "bounded",
+        "mean",
+    ]
     assert text.splitlines()[1].startswith("north")
 
 
@@ -111,13 +123,38 @@ def test_intervals_are_shown_rounded_outwards(answer: Answer) -> None:
         ("text", None, "–"),
         ("boolean", True, "true"),
         ("date", date(2024, 2, 29), "2024-02-29"),
-        ("integer", 1234567, "1,234,567"),
+        ("integer", 1234567, "1234567"),
         ("text", "ü", "ü"),
     ],
 )
 def test_cells(answer: Answer, kind: str, value: object, text: str) -> None:
     column = Column(name="k", type=kind, role="key", values=(value,))
     assert [cells for _, _, cells in show.cells(replace(answer, columns=(column,)))] == [[text]]
+
+
+def test_a_number_that_is_a_key_is_shown_as_it_is_written(answer: Answer) -> None:
+    """2024 is a year; a count of 2,024 is a number."""
+    years = Column(name="year", type="integer", role="key", values=(2024, None, 1_000_000, -1999))
+    (_, numeric, texts), *_ = show.cells(replace(answer, columns=(years, *answer.columns[1:])))
+    assert numeric
+    assert texts == ["2024", "–", "1000000", "-1999"]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ((49.0, 50.0), ["49", "50"]),
+        ((0.25, 3.5, None), ["0.25", "3.50", "–"]),
+        ((1 / 3,), ["0.333333"]),
+        ((1234.5, float("inf")), ["1,234.5", "inf"]),
+    ],
+)
+def test_a_number_without_a_standard_error_has_its_own_digits(
+    answer: Answer, values: tuple[float, ...], texts: list[str]
+) -> None:
+    column = Column(name="m", type="float", role="value", values=values)
+    ((_, _, found),) = show.cells(replace(answer, columns=(column,)))
+    assert found == texts
 
 
 def test_json_holds_everything_with_exact_amounts(answer: Answer) -> None:

@@ -94,6 +94,9 @@ def test_planning_reads_no_row_and_registers_nothing(tmp_path: Path) -> None:
         "SELECT region, COUNT(*) AS n FROM visits GROUP BY region HAVING COUNT(*) > 3",
         "SELECT region, COUNT(*) AS n FROM visits GROUP BY region ORDER BY n",
         "SELECT region, COUNT(*) AS n FROM visits GROUP BY region LIMIT 2",
+        "SELECT COUNT(*) AS n FROM visits JOIN regions USING (region)",
+        "SELECT COUNT(*) AS n FROM visits AS a JOIN visits AS b USING (person_id)",
+        "SELECT COUNT(*) AS n FROM (SELECT person_id, COUNT(*) AS v FROM visits GROUP BY person_id) AS p WHERE v > 30",
     ],
 )
 def test_facts_are_counts_and_sums_by_keys(sql: str) -> None:

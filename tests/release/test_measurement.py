@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -116,14 +117,13 @@ def test_only_numbers_reach_the_ends_of_the_lattice() -> None:
     assert wide.beyond(FARTHEST, risk) == wide.error(risk) > FARTHEST
 
 
-def test_intervals_are_asked_of_noise_alone() -> None:
-    """What reads a choice as noise is refused by its tag, before any number is shown."""
+def test_a_choice_has_no_variance_of_noise() -> None:
+    """So what would read a choice as noise that is added shows no number."""
     priced = both()
-    with pytest.raises(ParameterError, match="expected noise that is added to numbers; got exponential"):
-        _ = priced.noise
+    assert priced.noise == tuple(each.mechanism for each in priced.measurements)
+    assert [math.isnan(each.variance) for each in priced.noise] == [False, True]
     _, found = through(priced, Counted(keys=[("a",)], measures=(ROWS[:1, 0], ROWS[:1])))
-    with pytest.raises(ParameterError, match="expected noise"):
-        _ = found.noise
+    assert found.mechanisms == priced.noise
     drawn: Any = priced.measurements[:1]
     assert asked(*drawn).noise == (DiscreteLaplace(scale=1),)
     assert Loss.compose(each.loss for each in drawn) == asked(*drawn).loss

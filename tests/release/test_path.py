@@ -12,7 +12,7 @@ import pytest
 from quincunx.errors import DataError, ParameterError, QuincunxError, under
 from quincunx.release import Session
 from quincunx.release.toml import Node
-from quincunx.spec.standard import GaussianDP
+from quincunx.spec.standard import KL
 from quincunx.spec.unit import AddRemove
 from quincunx.table.table import Table
 from tests.release.world import PLAN, session, tables, visits, write_plan
@@ -88,7 +88,7 @@ def test_an_error_without_a_path_is_of_the_first_line(tmp_path: Path, monkeypatc
     [
         ({"unit": 3}, ("spec", "unit")),
         ({"unit": AddRemove(key="nobody")}, ("spec", "unit")),
-        ({"standard": GaussianDP()}, ("spec", "standard")),
+        ({"standard": KL()}, ("spec", "standard")),
         ({"intensity": 0}, ("spec", "intensity")),
         ({"intensity": "0.0"}, ("spec", "intensity")),
         ({"version": ""}, ("version",)),

@@ -113,7 +113,7 @@ MISTAKES = [
     ('key = "person_id"', 'key = "p", group = 0', "unit ", "1 or greater"),
     ('kind = "zcdp", delta = "1e-6"', 'kind = "pure", delta = "1e-6"', "standard", "pure privacy has no δ"),
     ('kind = "zcdp", delta = "1e-6"', 'kind = "approximate"', "standard", "delta is missing"),
-    ('kind = "zcdp", delta = "1e-6"', 'kind = "renyi"', "standard", "unknown standard"),
+    ('kind = "zcdp", delta = "1e-6"', 'kind = "kl"', "standard", "unknown standard"),
     ('delta = "1e-6"', "delta = 1", "standard", "below 1"),
     ('intensity  = "100"', 'intensity = "much"', "intensity", "expected a finite number"),
     ('intensity  = "100"\n', "", "[spec]", "intensity is missing"),

@@ -490,3 +490,13 @@ class TestNotNull:
         with session() as asked:
             assert len(asked.explain(question).measures) == 5
             assert len(asked.explain(question).sharing) == 1
+
+
+def test_whole_numbers_with_unknown_keys_are_told_how_to_have_public_ones() -> None:
+    """And what is told works: visits for each person, and how they are distributed."""
+    of = "FROM (SELECT person_id, COUNT(*) AS visits FROM visits GROUP BY person_id) AS each GROUP BY"
+    with session(standard=ZCDP()) as asked:
+        with pytest.raises(PrivacyError, match=r"CLAMP\(visits, 0, 20\)"):
+            asked.sql(f"SELECT visits, COUNT(*) AS n {of} visits", spend="1/10")
+        told = asked.sql(f"SELECT CLAMP(visits, 0, 20) AS v, COUNT(*) AS n {of} CLAMP(visits, 0, 20)", spend="1/10")
+    assert [*told.columns[0].values] == [*range(21)]

@@ -61,7 +61,7 @@ def test_what_is_stored_comes_back(keys: list[tuple[Any, Any]], injected: bool) 
     assert found.noisy.keys == tuple(keys)
     assert [type(value) for key in found.noisy.keys for value in key] == [type(value) for key in keys for value in key]
     assert all((a == b).all() for a, b in zip(found.noisy.measures, numbers, strict=True))
-    assert found.noise == found.mechanisms == noise
+    assert found.mechanisms == noise
     assert found.loss == loss
     assert found.injected is injected
 
@@ -72,8 +72,8 @@ def test_the_first_version_stays_readable() -> None:
         ("north", None, True, -3, Fraction(1, 10), date(1960, 2, 29), datetime(2024, 1, 1, 1, 2, 3, 4)),
     )
     assert [numbers.tolist() for numbers in found.noisy.measures] == [[2**62 - 1], [-12]]
-    assert found.noise[0] == laplace(3)
-    assert found.noise[1] == DiscreteGaussian(sigma2="9/4", coordinates=1)
+    assert found.mechanisms[0] == laplace(3)
+    assert found.mechanisms[1] == DiscreteGaussian(sigma2="9/4", coordinates=1)
     # Written again, it is the same text.
     assert [each.to_json() for each in found.mechanisms] == json.loads(FIRST)["noise"]
     assert FORMAT == "quincunx/answer/1"

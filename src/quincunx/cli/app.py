@@ -19,11 +19,13 @@ from quincunx.cli import (
     census,
     census_compare,
     check,
+    convert,
     demo,
     error,
     explain,
     init,
     ledger,
+    limits,
     meaning,
     noise,
     release,
@@ -92,11 +94,13 @@ app.command("calibrate")(calibrate.calibrate)
 census.app.command("compare")(census_compare.compare)
 app.add_typer(census.app, name="census")
 app.command("check")(check.check)
+app.command("convert")(convert.convert)
 app.command("demo")(demo.demo)
 app.command("error")(error.error)
 app.command("explain")(explain.explain)
 app.command("init")(init.init)
 app.add_typer(ledger.app, name="ledger")
+app.command("limits")(limits.limits)
 app.command("meaning")(meaning.meaning)
 app.command("noise")(noise.noise)
 app.command("release")(release.release)

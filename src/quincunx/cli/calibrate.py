@@ -74,7 +74,7 @@ def calibrate(
         "queries": queries,
     }
     asked = {name: value for name, value in {**goals, **accuracy}.items() if value is not None}
-    made = family_class(family, families(lambda kind: kind.calibrate, [*shape, *goals]))
+    made = family_class(family, families(lambda kind: getattr(kind, "calibrate", None), [*shape, *goals]))
     # Partition selection has a δ whatever is asked of it: there it is a parameter, not a goal.
     if "delta" in taken(made, made.for_error):
         accuracy["delta"] = delta

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -56,16 +57,16 @@ def error(
     name = counted(mechanism)
     over = {"size": size, "candidates": candidates, "queries": queries}
     half = called(made, mechanism.error, over, beta=beta)
-    count, variance = over[name] or "1", getattr(mechanism, "variance", None)
+    count, variance = over[name] or "1", mechanism.variance
     if as_json:
         hidden = ("sensitivity", "sensitivity2", *neutral)
         shown = {each: text for each, text in parameters(mechanism).items() if each not in hidden}
         answer = {"mechanism": family, "parameters": shown, "beta": beta, name: count, "error": half}
-        print_json(answer if variance is None else answer | {"variance": variance})
+        print_json(answer if math.isnan(variance) else answer | {"variance": variance})
         return
     confidence = percent(1 - rational(beta, "beta"))
     typer.echo(f"error: {above(half)}")
-    if variance is not None:
+    if not math.isnan(variance):
         typer.echo(f"variance: {variance:.6g}")
     answers = "one answer is" if count == "1" else "all of {count} answers are"
     plain = answers + " within {half} of the truth"

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from quincunx.cli.output import AsJson, print_json, reports_errors
-from quincunx.cli.plan import Analyst, Delta, PlanPath, Spend, Sql, Within, half_widths, opened, question
+from quincunx.cli.plan import (
+    Analyst,
+    Assume,
+    Delta,
+    Interval,
+    Limit,
+    PlanPath,
+    Spend,
+    Sql,
+    Weights,
+    Within,
+    half_widths,
+    opened,
+    question,
+)
 
 
 @reports_errors
@@ -17,15 +31,29 @@ def explain(
     spend: Spend = None,
     delta: Delta = None,
     within: Within = None,
-    group_size: Annotated[str, typer.Option(help="How many rows a group has, for the errors of means.")] = "1000",
+    weight: Weights = None,
+    assume: Assume = None,
+    group_size: Annotated[
+        str, typer.Option(help="How many rows a group has, for the errors of means and quantiles.")
+    ] = "1000",
     engine_sql: Annotated[bool, typer.Option(help="Also print the statement that the engine would run.")] = False,
+    limits: Limit = None,
+    interval: Interval = True,
     analyst: Analyst = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a question would do: what counts of each person, keys, noise, errors and cost."""
     with opened(plan, analyst, "planning the question", as_json=as_json) as (session, _):
         found = session.explain(
-            question(sql), spend=spend, delta=delta, within=half_widths(within), group_size=group_size
+            question(sql),
+            spend=spend,
+            delta=delta,
+            within=half_widths(within),
+            weights=half_widths(weight, "weight"),
+            assume=half_widths(assume, "assume"),
+            limits=half_widths(limits, "limits"),
+            group_size=group_size,
+            interval=interval,
         )
     if as_json:
         print_json(found.to_dict())

@@ -35,12 +35,17 @@ Family: TypeAlias = Annotated[
 ]
 
 
-def families(function: Callable[[Any], Callable[..., Any]], options: Collection[str]) -> dict[str, type[Mechanism]]:
-    """The mechanisms, by tag, of which the command's options can state all that `function` of their class needs."""
+def families(
+    function: Callable[[Any], Callable[..., Any] | None], options: Collection[str]
+) -> dict[str, type[Mechanism]]:
+    """The mechanisms, by tag, of which the command's options can state all that `function` of their class needs.
+
+    Those whose class has no such function are left out.
+    """
     from quincunx.mechanisms import kinds
 
-    listed = kinds().items()
-    return {tag: kind for tag, kind in listed if _needed(taken(kind, function(kind))) <= set(options)}
+    able = {tag: (kind, used) for tag, kind in kinds().items() if (used := function(kind)) is not None}
+    return {tag: kind for tag, (kind, used) in able.items() if _needed(taken(kind, used)) <= set(options)}
 
 
 def family_class(family: str, known: Mapping[str, type[Mechanism]]) -> Any:

@@ -25,6 +25,7 @@ _SPOKEN: Final = (
     (re.compile(r"\bLeave (spend|delta|within|analyst) out\b"), r"Leave --\1 out"),
     (re.compile(r"\bgive a spend\b"), "give --spend"),
     (re.compile(r"(, )?\banswer\.frame\b"), r"\1as --csv prints it"),
+    (re.compile(r'\banswer\.then\(("[^"]*")\)'), r"--then \1"),
     (re.compile(r'unit\.Replace\(key="…"\)'), 'unit = "replace" in the plan'),
 )
 

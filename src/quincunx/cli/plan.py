@@ -22,7 +22,26 @@ Delta = Annotated[str | None, typer.Option(help="The δ of a question whose keys
 Within = Annotated[
     list[str] | None, typer.Option(help="Instead of a spend, a half-width to reach: n=25. May be repeated.")
 ]
+Interval = Annotated[
+    bool,
+    typer.Option("--interval/--no-interval", help="Whether a part of the spend pays for intervals of quantiles."),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option("--weight", help="How much of the spend an output gets beside the others: n=3. May be repeated."),
+]
+Assume = Annotated[
+    list[str] | None, typer.Option(help="With --within for means and the like: the rows of a group, rows=1000.")
+]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option("--limits", help="How much of one person may count in this question: rows=30. May be repeated."),
+]
 Analyst = Annotated[str | None, typer.Option(help="Who asks; charged to this analyst's budget too.")]
+
+
+# What an option of pairs names, for hints.
+_NAMED = {"within": "the output's name and its half-width", "limits": "rows, groups or per_group"}
 
 
 @contextmanager
@@ -49,15 +68,16 @@ def question(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
-def half_widths(pairs: Sequence[str] | None) -> dict[str, str] | None:
-    """`n=25` as a mapping from output to half-width; None where there is none."""
+def half_widths(pairs: Sequence[str] | None, option: str = "within") -> dict[str, str] | None:
+    """`n=25` as a mapping from a name to a number: a half-width, a weight or a limit; None where there is none."""
     if not pairs:
         return None
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, width = pair.rpartition("=")
         if not equals or not name or not width:
-            hint = "Write --within n=25: the output's name and its half-width."
-            raise ParameterError("expected a name and a number", where="--within", got=repr(pair), hint=hint)
+            what = _NAMED.get(option, "the output's name and its weight")
+            hint = f"Write --{option} {'rows=25' if option == 'limits' else 'n=25'}: {what}."
+            raise ParameterError("expected a name and a number", where=f"--{option}", got=repr(pair), hint=hint)
         found[name] = width
     return found

@@ -126,9 +126,11 @@ def _show(planned: TopDown | Pair) -> None:
 
 def _say_if_new(planned: TopDown) -> None:
     """A mistyped path makes a new ledger, and a new ledger has a whole budget: that must not pass in silence."""
+    from quincunx.ledger import Ledger
+
     if str(planned.ledger) == ":memory:":
         typer.echo("The ledger is in memory: what was spent is forgotten when this process ends.", err=True)
-    elif not Path(str(planned.ledger)).exists():
+    elif not Ledger.exists(str(planned.ledger)):
         typer.echo(f"A new ledger, which gives {planned.dataset} {stated('ρ', planned.rho)} in all.", err=True)
 
 

@@ -4,6 +4,21 @@ from quincunx.release.answer import Answer
 from quincunx.release.batch import Check, Release
 from quincunx.release.column import Column
 from quincunx.release.explanation import Cost, Explanation, OutputError
+from quincunx.release.limits import LimitsReport
 from quincunx.release.session import Session
+from quincunx.release.then import Basis, Derived, combine
 
-__all__ = ["Answer", "Check", "Column", "Cost", "Explanation", "OutputError", "Release", "Session"]
+__all__ = [
+    "Answer",
+    "Basis",
+    "Check",
+    "Column",
+    "Cost",
+    "Derived",
+    "Explanation",
+    "LimitsReport",
+    "OutputError",
+    "Release",
+    "Session",
+    "combine",
+]

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any
 
-from quincunx.data import FrameT, out
-from quincunx.errors import ParameterError
+from quincunx.data import FrameT
 from quincunx.loss import Loss
-from quincunx.numbers import exact_text
+from quincunx.numbers import exact_text, percent, stated
 from quincunx.release import show
 from quincunx.release.column import Column
+from quincunx.release.derive import TABLE
+from quincunx.release.tabled import Tabled
+from quincunx.release.then import Basis, Derived
 from quincunx.spec import Specification
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[FrameT]):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Answer(Tabled[FrameT]):
     """The answer to one question, read from what the ledger stored.
 
     columns: keys, and every measured output n with n_low, n_high and n_se. The interval covers the bounded statistic
@@ -32,7 +28,8 @@ class Answer(Generic[FrameT]):
     answer leaks at input distance 1. symbol: ε or ρ. spent, delta: what this answer cost the dataset now; 0 for a
     stored answer. remaining, remaining_delta: what the dataset has left. head: the ledger's head. mechanisms: the noise
     of each measured number, in words. biases: what the bounded statistic may lack. notes: what else must be said.
-    source: the kind of the first private table's source, which `frame` gives back.
+    source: the kind of the first private table's source, which `frame` gives back. worked: where the question holds
+    windows over its groups, the published numbers below them and the statement that is worked out from these.
     """
 
     columns: tuple[Column, ...]
@@ -52,71 +49,35 @@ class Answer(Generic[FrameT]):
     biases: tuple[str, ...]
     notes: tuple[str, ...]
     source: str
+    worked: tuple[tuple[Column, ...], str] | None = field(default=None, repr=False, compare=False)
 
-    def __len__(self) -> int:
-        """The number of rows."""
-        return len(self.columns[0].values) if self.columns else 0
+    def told(self) -> list[str]:
+        """The lines below the table: what it cost, what it protects, and what must be said."""
+        price, left = (self.spent, self.delta), (self.remaining, self.remaining_delta)
+        lines = [
+            f"spent {stated(self.symbol, *price)}; remaining {stated(self.symbol, *left)} for {self.dataset}",
+            *(f"noise: {words}" for words in self.mechanisms),
+            f"protects: {self.specification.unit.words()}",
+            *show.column_notes(self.columns),
+        ]
+        if any(column.role == "low" for column in self.columns):
+            lines.append(f"{show.COVERED.format(percent(self.confidence))}; sampling error is not included.")
+        return [*lines, *self.biases, *self.notes, f"ledger head {self.head}"]
 
-    def __getitem__(self, name: str) -> tuple[Any, ...]:
-        """The values of a column, companions included: `answer["n_low"]`."""
-        for column in self.columns:
-            if column.name == name:
-                return column.values
-        known = ", ".join(column.name for column in self.columns)
-        raise ParameterError("there is no such column", where="answer", got=repr(name), hint=f"Columns: {known}.")
+    def then(self, sql: str) -> Derived[FrameT]:
+        """Any SELECT over the table `answer`, worked out from what is published: free, and part of no question.
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows as mappings from column to value."""
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in zip(*(c.values for c in self.columns), strict=True)]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The names of the columns that are not measured."""
-        return tuple(column.name for column in self.columns if column.role == "key")
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of the measured columns, without companions."""
-        return tuple(column.name for column in self.columns if column.role == "value")
-
-    @property
-    def value(self) -> Any:
-        """The one number of an answer with one row and one measured output."""
-        if len(self) != 1 or len(self.outputs) != 1:
-            got = f"{len(self)} rows and {len(self.outputs)} outputs"
-            raise ParameterError("the answer is not one number", where="value", got=got, hint='Write answer["n"].')
-        return self[self.outputs[0]][0]
-
-    @property
-    def frame(self) -> FrameT:
-        """The table as the kind of frame that the first private table came as; a DuckDB relation for files."""
-        found: FrameT = out.like(self.source, self.columns)
-        return found
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame."""
-        return out.to_pandas(self.columns)
-
-    def to_polars(self) -> Any:
-        """A Polars DataFrame."""
-        return out.to_polars(self.columns)
-
-    def to_arrow(self) -> Any:
-        """A pyarrow Table."""
-        return out.to_arrow(self.columns)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return out.relation(self.columns).__arrow_c_stream__(requested_schema)
+        Every number that depends on noise has an interval, exact where it is linear in noisy numbers, else simulated.
+        """
+        if self.worked is None:
+            return Basis(tables={TABLE: self.columns}, answers=(self,)).then(sql)
+        columns, above = self.worked
+        return Basis(tables={TABLE: columns}, answers=(self,)).after(above, sql)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole answer as JSON values: rows, amounts as exact texts, specification, notes."""
         return {
-            "rows": [{name: _json(value) for name, value in row.items()} for row in self.rows],
+            "rows": self._json_rows(),
             "spent": exact_text(self.spent),
             "delta": exact_text(self.delta),
             "remaining": exact_text(self.remaining),
@@ -124,10 +85,7 @@ class Answer(Generic[FrameT]):
             "symbol": self.symbol,
             "head": self.head,
             "confidence": exact_text(self.confidence),
-            "columns": [
-                {"name": c.name, "type": c.type, "role": c.role} | ({"note": c.note} if c.note else {})
-                for c in self.columns
-            ],
+            "columns": self._json_columns(),
             "dataset": self.dataset,
             "version": self.version,
             "sql": self.sql,
@@ -141,22 +99,3 @@ class Answer(Generic[FrameT]):
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return show.text(self)
-
-    # What a plain interpreter shows is for people: the table.
-    __repr__ = __str__
-
-    def __rich__(self) -> RenderableType:
-        return show.rich(self)
-
-    def _repr_html_(self) -> str:
-        return show.html(self)
-
-
-def _json(value: Any) -> Any:
-    # Exact decimals stay exact as texts; dates and times are ISO texts.
-    if isinstance(value, Decimal):
-        return str(value)
-    return value.isoformat() if isinstance(value, date) else value

@@ -21,10 +21,23 @@ from quincunx.release.dataset import Dataset
 from quincunx.release.explanation import Explanation
 from quincunx.release.plan_file import ReleaseEntry
 from quincunx.release.pricing import Priced, price_batch, spend_for
-from quincunx.release.quote import Price, Quote, at_price, cost, explained, indices, quoted, settled, stating, together
+from quincunx.release.quote import (
+    Price,
+    Quote,
+    assumed_rows,
+    at_price,
+    cost,
+    explained,
+    indices,
+    quoted,
+    settled,
+    stating,
+    together,
+)
 from quincunx.release.reveal import FIRST, answer_of, lasting_notes, reveal_facts, said_now
 from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
+from quincunx.release.weighting import weighted
 from quincunx.release.whole import check_folder
 from quincunx.table import Program
 
@@ -185,7 +198,13 @@ def _planned(dataset: Dataset, look: Look, entries: Sequence[ReleaseEntry]) -> _
     quotes = []
     for entry, spend in zip(entries, spends, strict=True):
         with _entry_errors(entry):
-            price = Price(spend=spend, delta=entry.delta or None, share=entry.share is not None)
+            price = Price(
+                spend=spend,
+                delta=entry.delta or None,
+                share=entry.share is not None,
+                weights=entry.weights,
+                limits=entry.limits,
+            )
             quotes.append(quoted(dataset, look, entry.sql, price))
             check_tidy(quotes[-1].program, entry.tidy)
     return _Planned(entries=entries, quotes=quotes, whole=None)
@@ -225,10 +244,11 @@ def _spends(dataset: Dataset, entries: Sequence[ReleaseEntry]) -> list[Fraction]
 
 
 def _spend_within(dataset: Dataset, entry: ReleaseEntry, within: Mapping[str, Fraction]) -> Fraction:
-    program = dataset.program(entry.sql)
+    program = weighted(dataset.program(entry.sql, limits=entry.limits), entry.weights)
     # The δ of a question with public keys belongs to the batch, not to its own noise.
     delta = entry.delta if program.selection is not None else _ZERO
-    return spend_for(program, dataset.standard, indices(program, within), dataset.confidence, delta)
+    wanted, rows = indices(program, within), assumed_rows(entry.assume)
+    return spend_for(program, dataset.standard, wanted, dataset.confidence, delta, rows=rows)
 
 
 def _as_one(
@@ -251,7 +271,10 @@ def _as_one(
 def _differ(dataset: Dataset, entries: Sequence[ReleaseEntry]) -> bool:
     """Whether a key follows from declared facts that was selected privately before there was such a rule."""
     with suppress(QuincunxError):
-        return any(dataset.program(entry.sql, 1, derive=False) != dataset.program(entry.sql, 1) for entry in entries)
+        pairs = [
+            [dataset.program(each.sql, 1, derive=way, limits=each.limits) for way in (False, True)] for each in entries
+        ]
+        return any(before != now for before, now in pairs)
     return False
 
 
@@ -270,7 +293,8 @@ def _composed(
     programs = []
     for entry in entries:
         with _entry_errors(entry):
-            programs.append(tuple(dataset.program(entry.sql, norm, derive=derive) for norm in _NORMS))
+            plans = (dataset.program(entry.sql, norm, derive=derive, limits=entry.limits) for norm in _NORMS)
+            programs.append(tuple(weighted(each, entry.weights) for each in plans))
             check_tidy(programs[-1][0], entry.tidy)
     chosen = _priced_together(tuple(programs), tuple(spends), epsilon, delta)
     quotes = [at_price(dataset, look, entry.sql, priced, notes) for entry, priced in zip(entries, chosen, strict=True)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias
 
-Role: TypeAlias = Literal["key", "value", "low", "high", "se"]
+from quincunx.release.drawn import Drawn
+
+Role: TypeAlias = Literal["key", "value", "low", "high", "se", "bias"]
 # What the types of columns are called; `float` is binary, `decimal` is exact.
 TYPES: Final = ("integer", "decimal", "float", "text", "date", "timestamp", "boolean")
 
@@ -16,7 +18,8 @@ class Column:
     """One column. `type` follows from the plan, never from the values.
 
     type: integer, decimal (with `scale` digits after the point), float, text, date, timestamp or boolean. role: "key",
-    "value", or "low", "high" and "se" for the companions of a value. note: what was done to it, or what it lacks.
+    "value", or "low", "high", "se" and "bias" for the companions of a value. note: what was done to it, or what
+    it lacks. about: what its interval is about, as "bounded count". drawn: how noise moves it, where that is known.
     """
 
     name: str
@@ -25,7 +28,10 @@ class Column:
     values: tuple[Any, ...]
     scale: int = 0
     note: str = ""
+    about: str = ""
+    drawn: Drawn | None = field(default=None, repr=False, compare=False)
 
     def picked(self, rows: Sequence[int]) -> Column:
         """The same column with these rows, in this order."""
-        return replace(self, values=tuple(self.values[row] for row in rows))
+        drawn = None if self.drawn is None else self.drawn.picked(rows)
+        return replace(self, values=tuple(self.values[row] for row in rows), drawn=drawn)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -14,10 +14,9 @@ from quincunx.numbers import Log, Number, probability
 from quincunx.release import guarantee, neighbours
 from quincunx.release import invariants as facts
 from quincunx.release.identity import public_digest
-from quincunx.release.pricing import Budgeted
 from quincunx.release.witness import Witness
-from quincunx.spec import AddRemove, Replace, is_budgeted, of_people
-from quincunx.table import Program, Schema, Table, evaluate
+from quincunx.spec import AddRemove, Budgeted, Replace, is_budgeted, of_people
+from quincunx.table import Limits, Program, Schema, Table, evaluate
 from quincunx.table import planned as plan
 from quincunx.table import schema_of as schema
 from quincunx.table import sql as reader
@@ -53,12 +52,29 @@ class Dataset:
         """The kind of the first private table's source, which answers are given back as."""
         return next(table.kind for table in self.tables.values() if not table.public)
 
-    def program(self, text: str, norm: Literal[1, 2] | None = None, *, derive: bool = True) -> Program:
+    def limited(self, table: str, limits: Limits) -> Dataset:
+        """The same dataset with other limits of one table: any bound what a person counts for, and prove nothing."""
+        known = self.schema.tables
+        tables = {name: replace(each, limits=limits) if each.name == table else each for name, each in known.items()}
+        return replace(self, schema=Schema(tables=tables, unit=self.schema.unit))
+
+    def program(
+        self,
+        text: str,
+        norm: Literal[1, 2] | None = None,
+        *,
+        derive: bool = True,
+        interval: bool = True,
+        limits: Limits | None = None,
+    ) -> Program:
         """The plan of a question, for the standard's own noise or for another norm.
 
-        derive: whether keys that follow from declared facts are public, which they were not always.
+        derive: whether keys that follow from declared facts are public, which they were not always. interval: whether
+        intervals that cost something are wanted. limits: for this question instead of those that follow from its rows.
         """
-        query = reader.read(text, self.schema, evaluate, derive=derive)
+        query = replace(reader.read(text, self.schema, evaluate, derive=derive), limits=limits)
+        if not interval:
+            query = replace(query, aggregates=tuple(each.without_interval() for each in query.aggregates))
         return plan(query, self.schema, self.standard.norm if norm is None else norm)
 
 
@@ -104,7 +120,7 @@ def declared(
         standard=standard,
         registration=registration,
         confidence=level,
-        public=public_digest(known),
+        public=public_digest(found),
         invariants=texts,
         facts=programs,
         witness=witness,
@@ -134,7 +150,7 @@ def _check_blocks(unit: object, standard: object) -> None:
         with under("unit"):
             raise SpecificationError("expected a unit of protection", where="unit", got=kind_of(unit), hint=hint)
     if not is_budgeted(standard):
-        hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9").'
+        hint = 'Write standard.ZCDP(), standard.Pure() or standard.Approximate(delta="1e-9"); Renyi and GaussianDP too.'
         with under("standard"):
             what = "no budget is kept in this standard"
             raise SpecificationError(what, where="standard", got=kind_of(standard), hint=hint)

@@ -9,9 +9,10 @@ from html import escape
 from typing import Any, Final
 
 from quincunx.numbers import above, exact_text, near, percent, stated
-from quincunx.release.pricing import Priced
+from quincunx.release.pricing import Priced, parts_of
+from quincunx.release.weighting import shares
 from quincunx.release.words import measure_words, selection_words, sharing_words
-from quincunx.table import Key, Measured, Part, Program
+from quincunx.table import Key, Measured, Program
 
 GROUP_SIZE: Final = 1000
 
@@ -157,7 +158,7 @@ def _from_facts(key: Key) -> str:
 
 def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
     """The parts of an Explanation that follow from the plan and the price."""
-    noise = tuple(each.words() for each in priced.measurements) if priced else ()
+    noise = _noise_words(priced) if priced else ()
     return {
         "keys": key_words(program),
         "measures": tuple(measure_words(measure) for measure in program.measures),
@@ -168,13 +169,16 @@ def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
     }
 
 
+def _noise_words(priced: Priced) -> tuple[str, ...]:
+    """The noise of each measure, with its share of the spend where shares differ."""
+    words, (parts, _) = [each.words() for each in priced.measurements], shares(priced.program, Fraction(1))
+    if not priced.program.weights:
+        return tuple(words)
+    return tuple(f"{each}, for {part} of the spend" for each, part in zip(words, parts, strict=True))
+
+
 def _direct(name: str, index: int, priced: Priced, risk: Fraction, group_size: int) -> OutputError:
-    program = priced.program
-    parts = [
-        Part(lattice=program.measures[each].lattice, unit=program.measures[each].unit, noise=priced.noise[each])
-        for each in program.parts[index]
-    ]
-    found = program.query.aggregates[index].expected(parts, risk, group_size)
+    found = priced.program.query.aggregates[index].expected(parts_of(priced, index), risk, group_size)
     return OutputError(name=name, half_width=found.half_width, se=found.se, assumed=found.assumed)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from quincunx.errors import SpecificationError, under
 from quincunx.numbers import Log, Number
-from quincunx.spec import ZCDP, Approximate, Everything, Pure, Scope, Specification, Tables
-from quincunx.table import Schema, TableSchema
+from quincunx.spec import Budgeted, Everything, Scope, Specification, Tables
+from quincunx.table import Link, Schema, TableSchema
 
 
 def specification(
-    schema: Schema, standard: Pure | Approximate | ZCDP, intensity: Number | Log, scope: Scope | None = None
+    schema: Schema, standard: Budgeted, intensity: Number | Log, scope: Scope | None = None
 ) -> Specification:
     """The guarantee for all private tables together, everywhere or in a narrower scope."""
     return Specification(
@@ -21,7 +21,7 @@ def domain(schema: Schema) -> Tables:
     """The columns of the private tables.
 
     One private table: its columns. Several: the columns that identify a unit of protection once, because they are the
-    same person or period in every table, and the others as table.column.
+    same person or period in every table, and the others as table.column. A linked table has the latter alone.
     """
     private = [table for table in schema.tables.values() if not table.public]
     if not private:
@@ -32,15 +32,23 @@ def domain(schema: Schema) -> Tables:
         spelled = {name.lower(): name for name in schema.unit.columns}
         return Tables(columns=[(spelled.get(c.name.lower(), c.name), c.type) for c in private[0].columns])
     with under("unit"):
-        shared = [_shared(name, private) for name in schema.unit.columns]
+        shared = [_shared(name, [table for table in private if table.link is None]) for name in schema.unit.columns]
     names = {name.lower() for name, _ in shared}
     rest = [
         (f"{table.name}.{column.name}", column.type)
         for table in private
         for column in table.columns
-        if column.name.lower() not in names
+        if table.link is not None or column.name.lower() not in names
     ]
-    return Tables(columns=[*shared, *rest])
+    links = [(each.name, *_ends(schema, each.link)) for each in private if each.link is not None]
+    return Tables(columns=[*shared, *rest], links=links)
+
+
+def _ends(schema: Schema, link: Link) -> tuple[str, str]:
+    """The table through which a link leads, and its column, as they are spelled there."""
+    via = schema.table(link.via)
+    column = None if via is None else via.column(link.on)
+    return (link.via if via is None else via.name), (link.on if column is None else column.name)
 
 
 def _shared(name: str, tables: list[TableSchema]) -> tuple[str, str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import Final
 
-from quincunx.errors import under
-from quincunx.mechanisms import Mechanism
+from quincunx.mechanisms import Mechanism, Parameter
 from quincunx.release.pricing import Priced
-from quincunx.table import ColumnSchema, Program, Schema, Table, columns_read
+from quincunx.table import ColumnSchema, Program, Schema, columns_read
 from quincunx.table.canonical import Json, node, part, value
 from quincunx.table.canonical import number as rational
 
@@ -39,7 +37,7 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
         **first,
         **({"scans": _text(further)} if further else {}),
         "plan": _text(plan),
-        "limits": _text(query.rows.limits.canonical()),
+        "limits": _text(query.allowed.canonical()),
         "keys": _text([None if key.values is None else [value(each) for each in key.values] for key in query.keys]),
         "public": public,
         "noise": _text([[each.mechanism.tag, _mechanism(each.mechanism)] for each in priced.measurements]),
@@ -87,13 +85,10 @@ def _read(number: int, program: Program, schema: Schema) -> dict[str, Json]:
     return found | ({"spans": _text(spans)} if spans else {})
 
 
-def public_digest(tables: Mapping[str, Table]) -> str:
-    """SHA-256 of the public tables: names and contents."""
-    digests: dict[str, Json] = {}
-    for name, table in tables.items():
-        if table.public:
-            with under("tables", name, "source"):
-                digests[name.lower()] = table.digest()
+def public_digest(schema: Schema) -> str:
+    """SHA-256 of the public tables: names and contents, as questions see them."""
+    contents = {table.name.lower(): table.content for table in schema.tables.values()}
+    digests: dict[str, Json] = {name: each.digest for name, each in contents.items() if each is not None}
     return hashlib.sha256(_text(digests).encode("utf-8")).hexdigest()
 
 
@@ -101,7 +96,13 @@ def _mechanism(mechanism: Mechanism) -> Json:
     # Keys are older than tags: "discrete-laplace" stands in them as DiscreteLaplace.
     name = "".join(word.capitalize() for word in mechanism.tag.split("-"))
     given = mechanism.parameters().items()
-    return node(name, **{key: _mechanism(each) if isinstance(each, Mechanism) else value(each) for key, each in given})
+    return node(name, **{key: _parameter(each) for key, each in given})
+
+
+def _parameter(given: Parameter) -> Json:
+    if isinstance(given, tuple):
+        return [rational(each) for each in given]
+    return _mechanism(given) if isinstance(given, Mechanism) else value(given)
 
 
 def _ends(column: ColumnSchema) -> Json:

@@ -111,6 +111,11 @@ def _check(query: Query) -> None:
     hint = "Write SELECT keys, COUNT(*) or SUM(x) FROM table [WHERE …] GROUP BY keys."
     if query.having is not None or query.order or query.limit is not None or query.offset:
         raise QueryError("an invariant has no HAVING, ORDER BY or LIMIT", hint=hint)
+    if len(query.rows.tables) > 1:
+        names = ", ".join(dict.fromkeys(table.name for table in query.rows.tables.values()))
+        raise QueryError("an invariant reads one table, which says itself whose its rows are", got=names, hint=hint)
+    if not all(each.rowwise for each in query.rows.walk()):
+        raise QueryError("an invariant counts rows as they are, each by itself", hint=hint)
     for aggregate in query.aggregates:
         if not aggregate.linear:
             raise QueryError("an invariant is made of counts and sums", got=aggregate.names[0], hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,8 @@ class Measurement:
         """What the answers for all groups leak together when the data change by one unit of protection."""
         return self.mechanism.loss
 
-    def draw(self, exact: NDArray[np.int64]) -> NDArray[np.int64]:
-        """One answer for each group, as it is stored. exact: groups along the first axis, a number or a row of each."""
+    def draw(self, exact: NDArray[Any]) -> NDArray[np.int64]:
+        """One answer for each group, as it is stored: a number, or a row of them."""
         return self.mechanism.each(exact)
 
     def words(self) -> str:

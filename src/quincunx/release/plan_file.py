@@ -6,7 +6,7 @@ Reading it opens no table and asks nobody anything: that is what `Session.open` 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,21 +15,27 @@ from typing import Any, Final
 
 from quincunx.data import check_local
 from quincunx.errors import QuincunxError, kind_of, under
-from quincunx.ledger import Budgets
+from quincunx.ledger import Budgets, Ledger
 from quincunx.numbers import Exact, Number, delta_parameter, non_negative, number, positive, probability
 from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, placed, read_toml
-from quincunx.spec import ZCDP, AddRemove, Approximate, Pure, Replace
-from quincunx.table import ENGINES, Table
-from quincunx.table.declaration import FIELDS
+from quincunx.spec import STANDARDS, AddRemove, Budgeted, Replace, is_budgeted
+from quincunx.table import ENGINES, Limits, Table, question_limits
+from quincunx.table.declaration import FIELDS, LIMITS, LINK
 
-MEMORY: Final = ":memory:"
-_TOP: Final = ("dataset", "version", "ledger", "engine", "confidence", "spec", "budgets", "tables", "release")
+_TOP: Final = (
+    "dataset", "version", "ledger", "engine", "snapshot", "confidence", "spec", "budgets", "tables", "release",
+)  # fmt: skip
 _SPEC: Final = ("unit", "standard", "intensity", "invariants")
-_ENTRY: Final = ("name", "sql", "spend", "share", "within", "delta", "tidy")
+_ENTRY: Final = ("name", "sql", "spend", "share", "within", "assume", "weights", "delta", "tidy", "limits")
 _WRITTEN: Final = ("encoding", "separator", "decimal", "thousands")
 _WAYS: Final = ("spend", "share", "within")
+# The parameters that a standard has no default for, with an example; how each is read and written.
+_NEEDED: Final[Mapping[str, Mapping[str, str]]] = {"approximate": {"delta": "1e-9"}, "renyi": {"alpha": "4"}}
+_NUMBERS: Final[Mapping[str, Callable[[object, str], Fraction]]] = {"delta": delta_parameter, "alpha": positive}
+_SIGNS: Final = {"delta": "δ", "alpha": "α"}
+_CALLED: Final = {"pure": "pure privacy", "gaussian": "Gaussian privacy"}
 _NAME: Final = re.compile(r"[\w][\w .-]{0,99}")
 # What Windows reserves, so that a folder of releases can be copied anywhere.
 _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
@@ -37,13 +43,14 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """[tables.NAME]: source (absolute path), limits, columns, public; written: how a CSV file is, its encoding and
-    marks; `node` knows the lines.
+    """[tables.NAME]: source (absolute path), limits, columns, owner, public; written: how a CSV file is, its encoding
+    and marks; `node` knows the lines.
     """
 
     source: Path = field(repr=False)
     limits: Mapping[str, int]
     columns: Mapping[str, Mapping[str, Any]]
+    owner: Mapping[str, str] | None
     public: bool
     written: Mapping[str, str]
     node: Node = field(repr=False)
@@ -51,13 +58,21 @@ class TableEntry:
     def open(self) -> Table:
         """The table, opened: its columns are known, and no row was read."""
         with under(*self.node.path):
-            return Table(str(self.source), limits=self.limits, columns=self.columns, public=self.public, **self.written)
+            return Table(
+                str(self.source),
+                limits=self.limits,
+                columns=self.columns,
+                owner=self.owner,
+                public=self.public,
+                **self.written,
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseEntry:
     """One [[release]]: exactly one of spend (exact), share (a proportion of what remains) and within (output name →
-    half-width) is not None. delta: 0 where none is stated.
+    half-width) is not None. assume: the rows of a group, for within. weights: output name → its part of the spend.
+    delta: 0 where none is stated. limits: for this release alone.
     """
 
     name: str
@@ -65,22 +80,29 @@ class ReleaseEntry:
     spend: Fraction | None
     share: Fraction | None
     within: Mapping[str, Fraction] | None
+    assume: Mapping[str, Fraction] | None
+    weights: Mapping[str, Fraction] | None
     delta: Fraction
     tidy: tuple[str, ...]
+    limits: Limits | None
     node: Node = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFile:
-    """A plan, read and checked as far as no table is needed. Paths are absolute, and in no repr."""
+    """A plan, read and checked as far as no table is needed. Paths are absolute, and in no repr.
+
+    snapshot: whether private tables are read once; None where the plan does not say.
+    """
 
     file: Path = field(repr=False)
     dataset: str
     version: str
     ledger: str = field(repr=False)
+    snapshot: bool | None
     confidence: Fraction
     unit: AddRemove | Replace
-    standard: Pure | Approximate | ZCDP
+    standard: Budgeted
     intensity: Exact
     invariants: Mapping[str, str]
     budgets: Budgets
@@ -135,7 +157,8 @@ def read_plan(path: str | Path) -> PlanFile:
         file=file.absolute(),
         dataset=top["dataset"].text(),
         version=_version(top["version"]),
-        ledger=ledger if ledger == MEMORY else str(file.absolute().parent / ledger),
+        ledger=Ledger.beside(file.absolute().parent, ledger),
+        snapshot=top["snapshot"].flag() if "snapshot" in top else None,
         confidence=confidence,
         unit=unit,
         standard=standard,
@@ -189,22 +212,26 @@ def _unit(node: Node) -> AddRemove | Replace:
         return kinds[kind](**given)
 
 
-def _standard(node: Node) -> Pure | Approximate | ZCDP:
-    parts = node.members(("kind", "delta"))
+def _standard(node: Node) -> Budgeted:
+    parts = node.members(("kind", "delta", "alpha"))
     kind = parts["kind"].text() if "kind" in parts else None
-    delta = parts["delta"].number(delta_parameter) if "delta" in parts else None
-    if kind == "pure" and delta is None:
-        return Pure()
-    if kind == "approximate" and delta is not None:
-        return Approximate(delta)
-    if kind == "zcdp":
-        return ZCDP(delta or Fraction(0))
-    if kind == "pure":
-        raise parts["delta"].wrong("pure privacy has no δ", hint='Take kind = "approximate", or leave delta out.')
-    if kind == "approximate":
-        raise node.wrong("delta is missing", hint='Write { kind = "approximate", delta = "1e-9" }.')
-    hint = 'Write { kind = "zcdp" }, { kind = "pure" } or { kind = "approximate", delta = "1e-9" }.'
-    raise parts.get("kind", node).wrong("unknown standard", got=repr(kind), hint=hint)
+    found = STANDARDS.get(kind or "")
+    if found is None or found.norm is None:
+        hint = 'Write { kind = "zcdp" }, { kind = "pure" } or { kind = "approximate", delta = "1e-9" }.'
+        raise parts.get("kind", node).wrong("unknown standard", got=repr(kind), hint=hint)
+    for name, needed in _NEEDED.get(found.kind, {}).items():
+        if name not in parts:
+            raise node.wrong(f"{name} is missing", hint=f'Write {{ kind = "{kind}", {name} = "{needed}" }}.')
+    given = {name: part.number(_NUMBERS[name]) for name, part in parts.items() if name != "kind"}
+    for name in given:
+        if name not in found.parameters:
+            hint = 'Take kind = "approximate", or leave delta out.' if name == "delta" else "Leave it out."
+            raise parts[name].wrong(f"{_CALLED.get(found.kind, kind)} has no {_SIGNS[name]}", hint=hint)
+    with node.located():
+        made = found(**given)
+    if not is_budgeted(made):
+        raise node.wrong("no budget is kept in this standard", got=repr(kind))
+    return made
 
 
 def _budgets(node: Node) -> Budgets:
@@ -220,21 +247,23 @@ def _budgets(node: Node) -> Budgets:
 
 
 def _table(node: Node, file: Path) -> TableEntry:
-    parts = node.members(("source", "public", "limits", "columns", *_WRITTEN))
+    parts = node.members(("source", "public", "limits", "columns", "owner", *_WRITTEN))
     if "source" not in parts:
         raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
     with parts["source"].located():
         check_local(parts["source"].text())
-    limits = parts["limits"].members(("rows", "groups", "per_group")) if "limits" in parts else {}
+    limits = parts["limits"].members(LIMITS) if "limits" in parts else {}
     for limit in limits.values():
         limit.expect(int)
     columns = parts["columns"].members() if "columns" in parts else {}
     for column in columns.values():
         column.members(FIELDS)
+    owner = parts["owner"].members(LINK) if "owner" in parts else None
     return TableEntry(
         source=file.absolute().parent / parts["source"].text(),
         limits={name: limit.value for name, limit in limits.items()},
         columns={name: column.value for name, column in columns.items()},
+        owner=None if owner is None else {name: part.text() for name, part in owner.items()},
         public=parts["public"].flag() if "public" in parts else False,
         written={name: parts[name].text() for name in _WRITTEN if name in parts},
         node=node,
@@ -250,6 +279,14 @@ def _releases(node: Node) -> tuple[ReleaseEntry, ...]:
             raise entry.node.child("name").wrong("two releases have this name", got=repr(entry.name))
         seen.add(entry.name.lower())
     return tuple(entries)
+
+
+def _limits(node: Node | None) -> Limits | None:
+    """Limits of one release."""
+    if node is None:
+        return None
+    with node.located():
+        return question_limits({name: part.value for name, part in node.members().items()})
 
 
 def _file_name(node: Node) -> str:
@@ -270,7 +307,8 @@ def _release(node: Node) -> ReleaseEntry:
         got = " and ".join(way for way in _WAYS if way in parts) or "none of them"
         raise node.wrong("exactly one of spend, share and within says what it may cost", got=got)
     name = _file_name(parts["name"])
-    within = parts["within"].members() if "within" in parts else None
+    within, weights = (parts[each].members() if each in parts else None for each in ("within", "weights"))
+    assume = parts["assume"].members(("rows",)) if "assume" in parts else None
     tidy = parts.get("tidy")
     if tidy is not None:
         with tidy.located():
@@ -281,7 +319,10 @@ def _release(node: Node) -> ReleaseEntry:
         spend=parts["spend"].number(positive) if "spend" in parts else None,
         share=parts["share"].number(positive) if "share" in parts else None,
         within=None if within is None else {key: half.number(positive) for key, half in within.items()},
+        assume=None if assume is None else {key: part.number(positive) for key, part in assume.items()},
+        weights=None if weights is None else {key: part.number(positive) for key, part in weights.items()},
         delta=parts["delta"].number(delta_parameter) if "delta" in parts else Fraction(0),
         tidy=() if tidy is None else tuple(tidy.value),
+        limits=_limits(parts.get("limits")),
         node=node,
     )

@@ -1,8 +1,9 @@
 """What a planned question costs: how the spend is shared out, which noise that buys, and the certified loss.
 
-Every measure of a question gets an equal share, and so does the selection of unknown keys. For a mean, the centred sum
-and the count have equal shares, which is minimax over the declared bounds: with half-range R the error is about
-(noise of the sum + r·noise of the count)/n with |r| ≤ R, and both noises are R·C to C before sharing. See pricing.md.
+Every measure of a question gets an equal share, and so does the selection of unknown keys, unless weights are given.
+For a mean, the centred sum and the count have equal shares, minimax over the declared bounds: with half-range R
+the error is about (noise of the sum + r·noise of the count)/n with |r| ≤ R, and both noises are R·C to C before
+sharing. See pricing.md.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +25,20 @@ from quincunx.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
     Gaussian,
+    Mechanism,
     PartitionSelection,
     ThresholdSelection,
     noise_of,
 )
 from quincunx.numbers import Number, positive
 from quincunx.release.measurement import KeySelection, Measurement
-from quincunx.spec import ZCDP, Approximate, Pure
-from quincunx.table import Measure, Program, Result, Selection, Value
+from quincunx.release.quantiles import quantiles
+from quincunx.release.weighting import shares
+from quincunx.spec import ZCDP, Approximate, Budgeted
+from quincunx.table import Measure, Part, Program, Result, Selection, Value
 
-Budgeted: TypeAlias = Pure | Approximate | ZCDP
-
+# No half-width is looked for beyond this spend.
+_MOST: Final = 2**50
 _WAYS_OUT: Final = (
     "List the public keys of the column, or state a delta above 0 in the standard and in the question, "
     "or leave the column out of GROUP BY."
@@ -52,7 +57,7 @@ class Noisy:
 class Priced:
     """A planned question with what is drawn for it: one measurement for each measure, and the selection of keys.
 
-    spend: in the standard's additive parameter, ε or ρ. delta: the δ that the selection of keys or the noise uses.
+    spend: in the standard's additive parameter, ε, ρ or μ². delta: the δ that the selection of keys or the noise uses.
     """
 
     program: Program
@@ -63,9 +68,9 @@ class Priced:
     selection: KeySelection | None
 
     @property
-    def noise(self) -> tuple[Additive, ...]:
-        """The noise of each measure, of a question whose numbers all have noise added to them."""
-        return tuple(noise_of(each.mechanism) for each in self.measurements)
+    def noise(self) -> tuple[Mechanism, ...]:
+        """What each measure is drawn by."""
+        return tuple(each.mechanism for each in self.measurements)
 
     @property
     def loss(self) -> Loss:
@@ -88,7 +93,7 @@ class Priced:
 def price(
     program: Program, standard: Budgeted, spend: Number, delta: Number = 0, other: Program | None = None
 ) -> Priced:
-    """The noise that `spend` (ε or ρ) and `delta` buy for the program, verified against the certified loss.
+    """The noise that `spend` (ε, ρ or μ²) and `delta` buy for the program, verified against the certified loss.
 
     δ is stated exactly where keys are unknown, and only within a standard that has one. other: under (ε, δ), the same
     question planned for Gaussian noise; then a δ may be stated where keys are public, and is used if it lowers the
@@ -97,10 +102,17 @@ def price(
     if other is not None and delta and program.selection is None:
         return _by_curve(program, other, standard, positive(spend, "spend"), positive(delta, "delta"))
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
-    parts = len(program.measures) + (program.selection is not None)
-    each = total / parts
-    selection = None if program.selection is None else _selector(program.selection, standard, each, share)
-    drawn = tuple(Measurement(measure=measure, mechanism=_noise(measure, each)) for measure in program.measures)
+    each, rest = shares(program, total)
+    selection = None if program.selection is None else _selector(program.selection, standard, rest, share)
+    if standard.rounded and any(measure.grid is not None for measure in program.measures):
+        hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
+        what = "quantiles are not known in this standard"
+        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+    bought = zip(program.measures, each, strict=True)
+    drawn = tuple(
+        Measurement(measure=measure, mechanism=_mechanism(measure, standard.of_noise(part), rounded=standard.rounded))
+        for measure, part in bought
+    )
     return _verified(
         Priced(program=program, standard=standard, spend=total, delta=share, measurements=drawn, selection=selection)
     )
@@ -147,31 +159,32 @@ def spend_for(
     confidence: Number,
     delta: Number = 0,
     other: Program | None = None,
+    rows: int | None = None,
 ) -> Fraction:
     """The smallest spend, to 4 digits, at which the statistics numbered in `within` have these half-widths.
 
-    within: aggregate of the query → half-width of its interval, in its own unit. Counts and sums only.
+    within: aggregate of the query → half-width of its interval, in its own unit. rows: how many a group is assumed to
+    have, for all but counts and sums, whose error depends on it.
     """
     risk = 1 - positive(confidence, "confidence")
     wanted = {index: positive(width, "within") for index, width in within.items()}
     for index in wanted:
         aggregate = program.query.aggregates[index]
-        if not aggregate.linear:
-            hint = f"The error of a {aggregate.noun} depends on the group's size: give a spend."
+        if not aggregate.linear and rows is None:
+            hint = f"The error of a {aggregate.noun} depends on the group's size: give a spend, or assume rows = 1000."
             got = f"a {aggregate.noun}"
             raise ParameterError("half-widths can be asked of counts and sums", where="within", got=got, hint=hint)
 
     def enough(spend: Fraction) -> bool:
         priced = price(program, standard, spend, delta, other)
-        return all(
-            Fraction(priced.noise[at].error(risk)) * priced.program.measures[at].unit <= width
-            for index, width in wanted.items()
-            for at in program.parts[index]
-        )
+        return all(_half_width(priced, index, risk, rows) <= width for index, width in wanted.items())
 
     high = Fraction(1)
     while not enough(high):
         high *= 2
+        if high > _MOST:
+            hint = "Ask for a wider one, or assume more rows in a group."
+            raise ParameterError("no spend reaches this half-width", where="within", hint=hint)
     while enough(high / 2):
         high /= 2
     # Four digits, rounded up: the spend is what people read.
@@ -183,10 +196,36 @@ def spend_for(
     return steps * digit
 
 
-def _noise(measure: Measure, share: Fraction, *, rounded: bool = False) -> Additive:
+def parts_of(priced: Priced, index: int) -> list[Part]:
+    """The measures of an aggregate with their noise."""
+    program = priced.program
+    return [
+        Part(lattice=program.measures[each].lattice, unit=program.measures[each].unit, noise=priced.noise[each])
+        for each in program.parts[index]
+    ]
+
+
+def _half_width(priced: Priced, index: int, risk: Fraction, rows: int | None) -> Fraction | float:
+    """How wide the interval of an aggregate will be, half of it: of a count or sum exactly, else where assumed."""
+    aggregate, program = priced.program.query.aggregates[index], priced.program
+    if aggregate.linear or rows is None:
+        (at,) = program.parts[index]
+        return Fraction(noise_of(priced.noise[at]).error(risk)) * program.measures[at].unit
+    return aggregate.expected(parts_of(priced, index), risk, rows).half_width
+
+
+def _mechanism(measure: Measure, share: Fraction, *, rounded: bool = False) -> Mechanism:
+    """What a share of the spend (ε in norm 1, ρ in norm 2) buys for a measure."""
+    norm = measure.vector.norm
+    if measure.grid is not None:
+        return quantiles(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
     # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.
-    squared = max(measure.sensitivity2, Fraction(1))
-    if measure.vector.norm == 1:
+    return _noise(max(measure.sensitivity2, Fraction(1)), share, norm=norm, rounded=rounded)
+
+
+def _noise(squared: Fraction, share: Fraction, *, norm: int, rounded: bool) -> Additive:
+    """Noise for a distance of √squared lattice units."""
+    if norm == 1:
         # Results are integers, so a distance is a whole number of lattice units.
         distance = math.isqrt(squared.numerator // squared.denominator)
         return DiscreteLaplace(scale=distance / share, sensitivity=distance)
@@ -243,7 +282,9 @@ def _stated_delta(program: Program, standard: Budgeted, delta: object) -> Fracti
         return share
     if not allowed:
         what = "the keys of this question are unknown, and selecting them needs a δ that the standard does not have"
-        raise PrivacyError(what, where="GROUP BY", got=f"{type(standard).__name__} with δ = 0", hint=_WAYS_OUT)
+        whole = [key.name for key in program.query.keys if key.values is None and key.expression.type == "integer"]
+        hint = _WAYS_OUT + "".join(f" Within bounds {name} has public keys: CLAMP({name}, 0, 20)." for name in whole)
+        raise PrivacyError(what, where="GROUP BY", got=f"{type(standard).__name__} with δ = 0", hint=hint)
     if not share:
         hint = f'Write delta="…", at most {allowed}: what the dataset may ever spend.'
         raise ParameterError(
@@ -298,16 +339,15 @@ def _batch(
 
 def _stretched(program: Program, standard: Approximate, share: Fraction, delta: Fraction, stretch: Fraction) -> Priced:
     """The question at `stretch` times the accuracy that its share would buy by adding up ε."""
-    parts = len(program.measures) + (program.selection is not None)
-    each = stretch * share / parts
+    each, rest = shares(program, stretch * share)
     # Gaussian noise of σ = Δ/each has ρ = each²/2, so equal weights have equal errors under both kinds of noise.
-    amount = each if _norm(program) == 1 else each**2 / 2
+    amounts = each if _norm(program) == 1 else [part**2 / 2 for part in each]
     selection = None
     if program.selection is not None and delta:
-        selection = _selector(program.selection, standard, each, delta)
+        selection = _selector(program.selection, standard, rest, delta)
     elif program.selection is not None:
         raise PrivacyError("the keys of a question are unknown and the batch has no δ", where="delta", hint=_WAYS_OUT)
-    noise = (_noise(measure, amount, rounded=True) for measure in program.measures)
+    noise = (_mechanism(measure, part, rounded=True) for measure, part in zip(program.measures, amounts, strict=True))
     drawn = tuple(Measurement(measure=m, mechanism=n) for m, n in zip(program.measures, noise, strict=True))
     used = delta if selection is not None else Fraction(0)
     return Priced(program=program, standard=standard, spend=share, delta=used, measurements=drawn, selection=selection)
@@ -316,9 +356,9 @@ def _stretched(program: Program, standard: Approximate, share: Fraction, delta: 
 def _log_error(batch: list[Priced]) -> float:
     """The mean logarithm of the standard errors: which kind of noise is better on the whole."""
     errors = [
-        0.5 * math.log(mechanism.variance) + math.log(measure.unit)
+        0.5 * math.log(drawn.mechanism.variance) + math.log(drawn.measure.unit)
         for priced in batch
-        for mechanism, measure in zip(priced.noise, priced.program.measures, strict=True)
+        for drawn in priced.measurements
     ]
     return sum(errors) / len(errors)
 

@@ -10,8 +10,12 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from quincunx.errors import QueryError
+from quincunx.mechanisms import added
 from quincunx.release.arithmetic import Range, derived
 from quincunx.release.column import Column, Role
+from quincunx.release.derive import TABLE, Tables, derived_columns
+from quincunx.release.drawn import Drawn, Motion
 from quincunx.release.stored import Stored
 from quincunx.release.tidy import SIGNED, TIDY, applied
 from quincunx.table import NUMBERS, Estimate, Expression, Floats, GroupKey, Measured, Part, Program, Slot
@@ -32,6 +36,9 @@ def publish(
     """The columns of an answer, each measured output followed by its companions."""
     query = program.query
     single = [_published(program, stored, index, 1 - confidence) for index in range(len(program.parts))]
+    if query.above:
+        tables = {TABLE: based(program, stored, confidence=confidence, tidy=tidy)}
+        return _above(tables, query.above, confidence)
     wanted = [output.expression for output in query.outputs]
     extra = ([query.having] if query.having is not None else []) + [each.expression for each in query.order]
     computed = _computed(program, [*wanted, *extra], single, stored, evaluate)
@@ -42,11 +49,32 @@ def publish(
     return tuple(column.picked(rows) for column in columns)
 
 
+def _above(tables: Tables, sql: str, confidence: Fraction) -> tuple[Column, ...]:
+    try:
+        return derived_columns(tables, sql, confidence)
+    except QueryError as error:
+        hint = "The numbers are paid for and stored: ask for them without what stands above them, for nothing."
+        raise QueryError(error.what, where="SELECT", got=error.got, hint=hint) from None
+
+
+def based(program: Program, stored: Stored, *, confidence: Fraction, tidy: tuple[str, ...]) -> tuple[Column, ...]:
+    """The published aggregates a0, a1, … with their companions, and the keys k0, k1, …, all groups of them."""
+    single = [_published(program, stored, index, 1 - confidence) for index in range(len(program.parts))]
+    columns: list[Column] = []
+    for place, key in enumerate(program.query.keys):
+        values = [each[place] for each in stored.noisy.keys]
+        columns.append(_key_column(f"k{place}", key.expression.type, values))
+    for index, aggregate in enumerate(program.query.aggregates):
+        measured = Measured(index=index, **aggregate.result().named())
+        columns += _columns(f"a{index}", measured, single[index].values, program, stored, single, confidence, tidy)
+    return tuple(columns)
+
+
 def _published(program: Program, stored: Stored, index: int, risk: Fraction) -> Estimate:
     """One aggregate, from the numbers of its measures."""
     used = program.parts[index]
     parts = [
-        Part(lattice=program.measures[each].lattice, unit=program.measures[each].unit, noise=stored.noise[each])
+        Part(lattice=program.measures[each].lattice, unit=program.measures[each].unit, noise=stored.mechanisms[each])
         for each in used
     ]
     numbers = [stored.noisy.measures[each] for each in used]
@@ -129,13 +157,43 @@ def _columns(
     done = applied(tidy, expression, program)
     said = [TIDY[each] for each in done] + ([SIGNED] if "non-negative" in tidy and "non-negative" not in done else [])
     columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored), done)
-    return [replace(columns[0], note="; ".join(said)), *columns[1:]]
+    drawn = _drawn(expression, known, program, stored)
+    about = f"bounded {program.query.aggregates[expression.index].noun}" if isinstance(expression, Measured) else ""
+    return [replace(columns[0], note="; ".join(said), about=about, drawn=drawn), *columns[1:]]
+
+
+def _drawn(expression: Expression, known: Range, program: Program, stored: Stored) -> Drawn | None:
+    """How the noise of each measure moves the output; None where one of them has no noise that is added to it."""
+    noises = {measure: added(stored.mechanisms[measure]) for measure in known.slopes}
+    if None in noises.values():
+        return None
+    query, centres = program.query, known.value
+    linear = isinstance(expression, Measured) and query.aggregates[expression.index].linear
+    if isinstance(expression, Measured) and linear:
+        # The noisy number before it was rounded to the statistic's step.
+        (measure,) = program.parts[expression.index]
+        centres = stored.noisy.measures[measure].astype(np.float64) * float(program.measures[measure].unit)
+    motions = tuple(
+        Motion(
+            number=measure,
+            noise=noise,
+            unit=float(program.measures[measure].unit),
+            slopes=tuple(slope.tolist()),
+        )
+        for measure, slope in sorted(known.slopes.items())
+        if (noise := noises[measure]) is not None
+    )
+    groups = tuple(range(len(stored.noisy.keys)))
+    low, high, middle = (tuple(part.tolist()) for part in (known.low, known.high, centres))
+    return Drawn(
+        origin=stored.origin, groups=groups, centres=middle, motions=motions, linear=linear, low=low, high=high
+    )
 
 
 def _se(known: Range, program: Program, stored: Stored) -> Floats:
     total = np.zeros(known.value.shape)
     for measure, slope in known.slopes.items():
-        variance = stored.noise[measure].variance * float(program.measures[measure].unit) ** 2
+        variance = stored.mechanisms[measure].variance * float(program.measures[measure].unit) ** 2
         total = total + slope**2 * variance
     return np.sqrt(total)
 

@@ -14,28 +14,37 @@ from fractions import Fraction
 from quincunx.errors import ParameterError, PrivacyError, QuincunxError
 from quincunx.ledger import Question, Registration
 from quincunx.ledger.spending import exact, rounded
-from quincunx.numbers import Number, amount, delta_parameter, positive, stated
+from quincunx.numbers import Number, amount, delta_parameter, positive, positive_integer, stated
 from quincunx.release.account import Look
 from quincunx.release.dataset import Dataset
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, output_errors, plan_words
 from quincunx.release.identity import asked, fact
-from quincunx.release.pricing import Budgeted, Priced, price, spend_for
+from quincunx.release.pricing import Priced, price, spend_for
 from quincunx.release.reach import check_reach
+from quincunx.release.weighting import weighted
 from quincunx.release.words import noises
-from quincunx.table import Measured, Program
+from quincunx.spec import Budgeted
+from quincunx.table import Limits, Measured, Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """What a question may cost, as it was typed: a spend, or half-widths to reach; and δ.
 
-    share: the spend is a share of a budget, and is not rounded up.
+    share: the spend is a share of a budget, and is not rounded up. weights: how much of it each output gets.
+    assume: what half-widths of means and the like are worked out for, {"rows": 1000}. limits: how much of one person
+    may count for it, instead of what follows from its rows.
+    interval: whether a part of it may pay for intervals, as those of quantiles do.
     """
 
     spend: Number | None = None
     within: Mapping[str, Number] | None = None
     delta: Number | None = None
     share: bool = False
+    interval: bool = True
+    weights: Mapping[str, Number] | None = None
+    assume: Mapping[str, Number] | None = None
+    limits: Limits | None = None
 
     @property
     def used(self) -> Fraction:
@@ -73,12 +82,13 @@ class Settled:
 
 def quoted(dataset: Dataset, look: Look, text: str, price: Price) -> Quote:
     """The question with its noise."""
-    program, standard, other = dataset.program(text), dataset.standard, None
+    planned = weighted(dataset.program(text, interval=price.interval, limits=price.limits), price.weights)
+    program, standard, other = planned, dataset.standard, None
     before = _selected_before(dataset, look, text, price, program)
     if before is not None:
         return before
     if standard.shares_delta and price.delta is not None and program.selection is None:
-        other = dataset.program(text, 2)
+        other = weighted(dataset.program(text, 2, interval=price.interval, limits=price.limits), price.weights)
     wanted, used = spend_of(program, dataset, price, other), price.used
     kept = settled(dataset.registration, look, wanted, used, share=price.share)
     if kept.changed and look.known:
@@ -98,7 +108,9 @@ def _selected_before(dataset: Dataset, look: Look, text: str, price: Price, now:
     if price.delta is None or now.selection is not None:
         return None
     with suppress(QuincunxError):
-        program = dataset.program(text, derive=False)
+        program = weighted(
+            dataset.program(text, derive=False, interval=price.interval, limits=price.limits), price.weights
+        )
         if program.selection is None or not look.known:
             return None
         wanted, used = spend_of(program, dataset, price), price.used
@@ -177,7 +189,8 @@ def spend_of(program: Program, dataset: Dataset, price: Price, other: Program | 
         raise ParameterError("a question says what it spends, or how wide its intervals may be", got=got, hint=hint)
     if price.within is not None:
         used = 0 if price.delta is None else price.delta
-        return spend_for(program, dataset.standard, indices(program, price.within), dataset.confidence, used, other)
+        wanted, rows = indices(program, price.within), assumed_rows(price.assume)
+        return spend_for(program, dataset.standard, wanted, dataset.confidence, used, other, rows)
     return positive(price.spend, "spend")
 
 
@@ -224,6 +237,16 @@ def indices(program: Program, within: Mapping[str, Number]) -> dict[int, Number]
     if not found:
         raise ParameterError("names no output", where="within", hint='Write within={"n": 25}.')
     return found
+
+
+def assumed_rows(assume: Mapping[str, Number] | None) -> int | None:
+    """How many rows a group is assumed to have; None where nothing is."""
+    if assume is None:
+        return None
+    if set(assume) != {"rows"}:
+        got = ", ".join(map(repr, assume))[:40] or "nothing"
+        raise ParameterError("what is assumed are rows", where="assume", got=got, hint='Write assume={"rows": 1000}.')
+    return positive_integer(assume["rows"], "assume['rows']")
 
 
 def _question(dataset: Dataset, spend: Fraction, delta: Fraction, content: dict[str, object]) -> Question:

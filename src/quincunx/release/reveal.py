@@ -16,8 +16,9 @@ from quincunx.release.answer import Answer
 from quincunx.release.answering import Connect, Revealed, answer_once
 from quincunx.release.column import Column
 from quincunx.release.dataset import Dataset
-from quincunx.release.publish import publish
+from quincunx.release.publish import based, publish
 from quincunx.release.quote import Quote, stating
+from quincunx.release.ranking import contested
 from quincunx.release.words import noises
 from quincunx.table import Program, evaluate
 
@@ -37,17 +38,30 @@ def answer_of(
     """The answer as the ledger keeps it in `content`, with `more` notes; a replay is the same table."""
     kept = stored.decode(content)
     injected = ("not private: injected key",) if kept.injected else ()
-    said = (*injected, *said_now(dataset, account, found), *quote.notes, *more)
+
+    def published(program: Program) -> tuple[Column, ...]:
+        return publish(program, kept, confidence=dataset.confidence, tidy=tidy, evaluate=evaluate)
+
+    order = contested(quote.program, published)
+    said = (*injected, *said_now(dataset, account, found), *quote.notes, *more, *order)
     return _answer(
         dataset,
         found,
-        columns=publish(quote.program, kept, confidence=dataset.confidence, tidy=tidy, evaluate=evaluate),
+        columns=published(quote.program),
         sql=quote.text,
         loss=kept.loss,
         mechanisms=noises(quote.program, kept.mechanisms),
         biases=quote.program.biases,
         notes=(*said, *lasting_notes(dataset, account, found.standing)),
+        worked=_worked(quote.program, kept, dataset, tidy),
     )
+
+
+def _worked(
+    program: Program, kept: stored.Stored, dataset: Dataset, tidy: tuple[str, ...]
+) -> tuple[tuple[Column, ...], str] | None:
+    above = program.query.above
+    return (based(program, kept, confidence=dataset.confidence, tidy=tidy), above) if above else None
 
 
 def reveal_facts(dataset: Dataset, account: Account, connect: Connect) -> dict[str, Answer]:
@@ -126,6 +140,7 @@ def _answer(
     mechanisms: tuple[str, ...],
     biases: tuple[str, ...],
     notes: tuple[str, ...],
+    worked: tuple[tuple[Column, ...], str] | None = None,
 ) -> Answer:
     return Answer(
         columns=columns,
@@ -145,4 +160,5 @@ def _answer(
         biases=biases,
         notes=notes,
         source=dataset.kind,
+        worked=worked,
     )

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Self
 
 from quincunx.data import FrameT
-from quincunx.errors import ParameterError
+from quincunx.errors import BudgetError, ParameterError, kind_of
 from quincunx.ledger import Budgets
-from quincunx.numbers import Log, Number, positive_integer
+from quincunx.numbers import Log, Number, positive, positive_integer, stated
 from quincunx.release import batch
 from quincunx.release.account import Account
 from quincunx.release.answer import Answer
 from quincunx.release.answering import answer_quote
-from quincunx.release.dataset import declared
+from quincunx.release.bias import About, covering, with_bias
+from quincunx.release.dataset import Dataset, declared
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, OutputError, output_errors
 from quincunx.release.invariants import InvariantTexts
+from quincunx.release.limits import (
+    LimitsReport,
+    beyond_of,
+    chosen_columns,
+    count_text,
+    questions,
+    reported,
+)
 from quincunx.release.plan_file import ReleaseEntry, read_plan
-from quincunx.release.pricing import Budgeted
 from quincunx.release.quote import Price, cost, explained, quoted
 from quincunx.release.reveal import answer_of, lasting_notes, reveal_facts
 from quincunx.release.tidy import check_tidy, read_tidy
-from quincunx.spec import AddRemove, Replace, Specification
-from quincunx.table import Engine, Table, open_engine
+from quincunx.spec import AddRemove, Budgeted, Replace, Specification
+from quincunx.table import Engine, Limits, Table, open_engine, question_limits
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,14 +46,17 @@ class Session(Generic[FrameT]):
 
     dataset: the name that owns the budget for ever. version: the curator's name for the state of the data; raise it
     when they change. ledger: the path of the ledger; ":memory:" forgets everything at the end and must be typed.
-    tables: name → Table, private and public. unit: AddRemove or Replace. standard: Pure, Approximate or ZCDP.
+    tables: name → Table, private and public. unit: AddRemove or Replace. standard: Pure, Approximate,
+    ZCDP, Renyi or GaussianDP (whose questions spend μ²).
     intensity: all that may ever be spent on this dataset, in the standard's parameter. budgets: {"plan": …,
     "analysts": {…}}, smaller budgets in the same parameter. confidence: of all intervals. analyst: who asks.
     invariants: facts that are published exactly, as {name: SQL} or a list of SQL texts: counts and sums by keys. They
-    are registered as the scope of the guarantee, which protects nothing that follows from them.
+    are registered as the scope of the guarantee, which protects nothing that follows from them. snapshot: whether each
+    private table is read once, by the first question that needs it, and kept in the memory of the process until the
+    session is closed; None: CSV files are. No answer, price or identity depends on it.
     """
 
-    __slots__ = ("_account", "_dataset", "_engine", "_releases")
+    __slots__ = ("_account", "_dataset", "_engine", "_releases", "_reports", "_snapshot")
 
     def __init__(
         self,
@@ -60,7 +72,9 @@ class Session(Generic[FrameT]):
         confidence: Number = "0.95",
         analyst: str | None = None,
         invariants: InvariantTexts = (),
+        snapshot: bool | None = None,
     ) -> None:
+        self._snapshot = _read_snapshot(snapshot)
         self._dataset = declared(
             dataset=dataset,
             version=version,
@@ -75,6 +89,7 @@ class Session(Generic[FrameT]):
         self._account = Account(path=ledger, registration=self._dataset.registration, analyst=analyst)
         self._engine: Engine | None = None
         self._releases: tuple[ReleaseEntry, ...] = ()
+        self._reports: list[LimitsReport] = []
 
     @classmethod
     def open(cls, path: str | Path, *, analyst: str | None = None) -> Session[duckdb.DuckDBPyRelation]:
@@ -93,6 +108,7 @@ class Session(Generic[FrameT]):
                 confidence=plan.confidence,
                 analyst=analyst,
                 invariants=plan.invariants,
+                snapshot=plan.snapshot,
             )
         session._releases = plan.releases
         return session
@@ -147,20 +163,92 @@ class Session(Generic[FrameT]):
         spend: Number | None = None,
         delta: Number | None = None,
         within: Mapping[str, Number] | None = None,
+        weights: Mapping[str, Number] | None = None,
+        assume: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | None = None,
         tidy: Iterable[str] = (),
+        interval: bool = True,
+        about: About = "bounded",
     ) -> Answer[FrameT]:
         """Ask, pay and answer. A question that was asked before costs nothing and gets its stored answer.
 
         spend: in the standard's parameter, or within: {output: half-width}. delta: where keys are unknown; under (ε, δ)
         also where they are public: then noise is Laplace or Gaussian, and δ is charged if it lowers the error. tidy:
-        "non-negative", "integer".
+        "non-negative", "integer". weights: {output: weight}, how the spend is divided; 1 for every other. interval:
+        whether a part of the spend may pay for intervals, as of quantiles. about: what intervals are about, the
+        "bounded" statistic, or the "truth" where a limits report of this session covers it.
+        assume: {"rows": 1000}, the size of the group for which half-widths of means and the like are reached.
+        limits: {"rows": 30}, how much of one person may count here, instead of what follows from the tables' limits.
         """
         wanted = read_tidy(tidy)
+        own = _read_limits(limits)
+        price = Price(
+            spend=spend, delta=delta, within=within, weights=weights, assume=assume, interval=interval, limits=own
+        )
         with self._account.looking() as look:
-            quote = quoted(self._dataset, look, text, Price(spend=spend, delta=delta, within=within))
+            quote = quoted(self._dataset, look, text, price)
             check_tidy(quote.program, wanted)
+            report = covering(quote.program, self._reports, about)
             found = answer_quote(self._account, look, self._connect, quote)
-        return answer_of(self._dataset, self._account, quote, found, found.content, wanted)
+        answer: Answer[FrameT] = answer_of(self._dataset, self._account, quote, found, found.content, wanted)
+        return with_bias(answer, quote.program, report, about)
+
+    def limits(
+        self, table: str, *, by: str | Sequence[str] | None = None, spend: Number, beyond: int | None = None
+    ) -> LimitsReport:
+        """How far the limits of a table are from its people: who is over them, and which rows they lose.
+
+        by: columns with public keys whose groups are looked at; all that have public keys, if nobody says. spend: for
+        the whole report, in equal parts. beyond: how many rows beyond the limit are looked at, of each person. Stored
+        like any answer: the same report again costs nothing.
+        """
+        dataset = self._dataset
+        known, key = reported(dataset.schema, table)
+        columns = chosen_columns(known, by)
+        counted = dataset.program(count_text(known, columns))
+        reach = beyond_of(beyond, counted)
+        asked = questions(known, key, columns, counted, reach)
+        share = positive(spend, "spend") / len(asked)
+        limited = {each.name: (dataset.limited(known.name, each.limits), each.sql) for each in asked}
+        self._check_affordable(limited.values(), share)
+        answers = {name: self._asked(given, text, share) for name, (given, text) in limited.items()}
+        report = LimitsReport(
+            table=known.name,
+            by=tuple(each.name for each in columns),
+            present=known.limits,
+            bound=math.sqrt(counted.measures[0].vector.bound2),
+            beyond=reach,
+            people={name: answer for name, answer in answers.items() if name != "lost"},
+            lost=answers["lost"],
+            spent=sum((answer.spent for answer in answers.values()), Fraction(0)),
+            symbol=dataset.registration.symbol,
+            counted=counted,
+        )
+        self._reports.append(report)
+        return report
+
+    def _check_affordable(self, asked: Iterable[tuple[Dataset, str]], share: Fraction) -> None:
+        """All of a report or nothing: refused before its first question is paid for."""
+        with self._account.looking() as look:
+            quotes = [quoted(dataset, look, text, Price(spend=share)) for dataset, text in asked]
+            wanted = sum((each.priced.spend for each in quotes if not look.paid(each.question)), Fraction(0))
+            if wanted > look.affordable:
+                symbol, left = self._dataset.registration.symbol, look.affordable
+                raise BudgetError(
+                    "the budget does not cover the report",
+                    where="spend",
+                    got=stated(symbol, wanted),
+                    hint=f"The largest affordable spend is {stated(symbol, left)}.",
+                    symbol=symbol,
+                    requested=wanted,
+                    affordable=left,
+                )
+
+    def _asked(self, dataset: Dataset, text: str, spend: Fraction) -> Answer[FrameT]:
+        with self._account.looking() as look:
+            quote = quoted(dataset, look, text, Price(spend=spend))
+            found = answer_quote(self._account, look, self._connect, quote)
+        return answer_of(dataset, self._account, quote, found, found.content, ())
 
     def invariants(self) -> dict[str, Answer[FrameT]]:
         """Every invariant by its name, exactly, at cost 0. It is read from the data once, and then from the ledger."""
@@ -173,20 +261,28 @@ class Session(Generic[FrameT]):
         spend: Number | None = None,
         delta: Number | None = None,
         within: Mapping[str, Number] | None = None,
+        weights: Mapping[str, Number] | None = None,
+        assume: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | None = None,
         group_size: Number = GROUP_SIZE,
+        interval: bool = True,
     ) -> Explanation:
         """What the question would do: the plan in words, and its cost and errors if a spend is given. Free.
 
-        group_size: the number of rows for which the errors of means are worked out.
+        group_size: the number of rows for which errors of means and quantiles are worked out. interval: as in `sql`.
         """
         size, given = positive_integer(group_size, "group_size"), self._dataset
+        own = _read_limits(limits)
+        price = Price(
+            spend=spend, delta=delta, within=within, weights=weights, assume=assume, interval=interval, limits=own
+        )
         if spend is None and within is None:
-            program = given.program(text)
+            program = given.program(text, interval=interval, limits=price.limits)
             return explained(given, text, program, self._connect().sql(program))
         with self._account.looking() as look:
-            quote = quoted(given, look, text, Price(spend=spend, delta=delta, within=within))
-            price = cost(given, look, quote.priced, quote.question)
-        return explained(given, text, quote.program, self._connect().sql(quote.program), quote.priced, price, size)
+            quote = quoted(given, look, text, price)
+            costs = cost(given, look, quote.priced, quote.question)
+        return explained(given, text, quote.program, self._connect().sql(quote.program), quote.priced, costs, size)
 
     def cost(
         self,
@@ -195,10 +291,16 @@ class Session(Generic[FrameT]):
         spend: Number | None = None,
         delta: Number | None = None,
         within: Mapping[str, Number] | None = None,
+        weights: Mapping[str, Number] | None = None,
+        assume: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | None = None,
     ) -> Cost:
         """What the question would cost, and whether the budgets cover it. Free."""
+        price = Price(
+            spend=spend, delta=delta, within=within, weights=weights, assume=assume, limits=_read_limits(limits)
+        )
         with self._account.looking() as look:
-            quote = quoted(self._dataset, look, text, Price(spend=spend, delta=delta, within=within))
+            quote = quoted(self._dataset, look, text, price)
             return cost(self._dataset, look, quote.priced, quote.question)
 
     def error(
@@ -208,11 +310,17 @@ class Session(Generic[FrameT]):
         spend: Number | None = None,
         delta: Number | None = None,
         within: Mapping[str, Number] | None = None,
+        weights: Mapping[str, Number] | None = None,
+        assume: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | None = None,
         group_size: Number = GROUP_SIZE,
     ) -> tuple[OutputError, ...]:
         """How far each output would be off. Free."""
+        price = Price(
+            spend=spend, delta=delta, within=within, weights=weights, assume=assume, limits=_read_limits(limits)
+        )
         with self._account.looking() as look:
-            quote = quoted(self._dataset, look, text, Price(spend=spend, delta=delta, within=within))
+            quote = quoted(self._dataset, look, text, price)
         return output_errors(quote.priced, self._dataset.confidence, positive_integer(group_size, "group_size"))
 
     def check(self) -> batch.Check:
@@ -233,5 +341,16 @@ class Session(Generic[FrameT]):
     def _connect(self) -> Engine:
         """The engine, connected when it is first needed."""
         if self._engine is None:
-            self._engine = open_engine(self._dataset.tables, self._dataset.schema)
+            self._engine = open_engine(self._dataset.tables, self._dataset.schema, snapshot=self._snapshot)
         return self._engine
+
+
+def _read_limits(given: Mapping[str, Number] | None) -> Limits | None:
+    return None if given is None else question_limits(given)
+
+
+def _read_snapshot(given: object) -> bool | None:
+    if given is None or isinstance(given, bool):
+        return given
+    hint = "Write True or False; left out, CSV files are kept and other sources are not."
+    raise ParameterError("expected True or False", where="snapshot", got=kind_of(given), hint=hint)

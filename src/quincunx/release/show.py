@@ -3,63 +3,89 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from quincunx.numbers import percent, stated
+from quincunx.numbers import percent
 from quincunx.release.column import Column
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-    from quincunx.release.answer import Answer
 
 ROWS: Final = 50
 _WIDTH: Final = 100
 _WIDE: Final = 10_000
+COVERED: Final = "Intervals cover the bounded statistic with at least {} confidence, row by row"
 
 
-def cells(answer: Answer) -> Iterator[tuple[str, bool, list[str]]]:
+class Shown(Protocol):
+    """A table of published columns, and what is said below it."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Keys and numbers, each number with its companions."""
+        ...
+
+    @property
+    def confidence(self) -> Fraction:
+        """Of all intervals."""
+        ...
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the columns that are not measured."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the measured columns."""
+        ...
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        ...
+
+    def told(self) -> list[str]:
+        """The lines below the table."""
+        ...
+
+
+def column_notes(columns: Sequence[Column]) -> list[str]:
+    """What is to be said about single columns."""
+    return [f"{column.name}: {column.note}" for column in columns if column.note]
+
+
+def cells(answer: Shown) -> Iterator[tuple[str, bool, list[str]]]:
     """(heading, whether it is a number, texts) of each column as shown; the interval is one column."""
     columns = {column.name: column for column in answer.columns}
     for column in answer.columns:
         if column.role in ("key", "value"):
             numeric = column.type in ("integer", "decimal", "float")
             se = columns.get(f"{column.name}_se") if column.role == "value" else None
-            digits = _digits(se)
-            yield column.name, numeric, [_cell(value, digits) for value in column.values[:ROWS]]
+            digits = _digits(column, se)
+            # A key is a name: 2024 is a year, and no two thousand of anything.
+            texts = [_cell(each, digits, "" if column.role == "key" else ",") for each in column.values[:ROWS]]
+            yield column.name, numeric, texts
             if se is not None:
                 low, high = (columns[f"{column.name}_{end}"].values[:ROWS] for end in ("low", "high"))
                 ends = zip(low, high, strict=True)
                 # The interval of a whole number is read in whole numbers.
                 fine = 0 if column.type == "integer" else digits
-                yield percent(answer.confidence), True, [_interval(down, up, fine) for down, up in ends]
+                heading = f"{percent(answer.confidence)}, {column.about or 'bounded'}"
+                yield heading, True, [_interval(down, up, fine) for down, up in ends]
+            bias = columns.get(f"{column.name}_bias") if column.role == "value" else None
+            if bias is not None:
+                low, high = (columns[f"{column.name}_bias_{end}"].values[:ROWS] for end in ("low", "high"))
+                yield "bias", True, [_interval(down, up, digits) for down, up in zip(low, high, strict=True)]
 
 
-def footer(answer: Answer) -> list[str]:
-    """The lines below the table."""
-    delta = answer.remaining_delta
-    spent = stated(answer.symbol, answer.spent, answer.delta)
-    lines = [
-        f"spent {spent}; remaining {stated(answer.symbol, answer.remaining, delta)} for {answer.dataset}",
-        *(f"noise: {words}" for words in answer.mechanisms),
-        f"protects: {answer.specification.unit.words()}",
-    ]
-    lines += [f"{column.name}: {column.note}" for column in answer.columns if column.note]
-    if any(column.role == "low" for column in answer.columns):
-        lines.append(
-            f"Intervals cover the bounded statistic with at least {percent(answer.confidence)} confidence, row by row; "
-            "sampling error is not included."
-        )
-    lines += [*answer.biases, *answer.notes]
-    return [*lines, f"ledger head {answer.head}"]
-
-
-def rich(answer: Answer) -> RenderableType:
+def rich(answer: Shown) -> RenderableType:
     """The answer for a terminal."""
     return _Fitted(answer)
 
@@ -69,14 +95,14 @@ class _Fitted:
 
     __slots__ = ("answer",)
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Shown) -> None:
         self.answer = answer
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         yield from _parts(self.answer, options.max_width)
 
 
-def _panels(answer: Answer, width: int) -> list[list[tuple[str, bool, list[str]]]]:
+def _panels(answer: Shown, width: int) -> list[list[tuple[str, bool, list[str]]]]:
     """The columns in tables of at most `width` where that can be: each has all keys, then outputs with intervals."""
     shown = list(cells(answer))
     keys = [each for each in shown if each[0] in answer.keys]
@@ -101,7 +127,7 @@ def _width(columns: list[tuple[str, bool, list[str]]]) -> int:
     return sum(2 + max(cell_len(_printable(text)) for text in (heading, *texts)) for heading, _, texts in columns) - 2
 
 
-def _parts(answer: Answer, width: int) -> list[RenderableType]:
+def _parts(answer: Shown, width: int) -> list[RenderableType]:
     """The tables, what is left out of them, and the lines below."""
     from rich.text import Text
 
@@ -110,7 +136,7 @@ def _parts(answer: Answer, width: int) -> list[RenderableType]:
     more = [Text(f"… {len(answer) - ROWS:,} more rows")] if len(answer) > ROWS else []
     if len(answer) == 0:
         more = [Text("no rows")]
-    below = "\n".join(["", *(_printable(line) for line in footer(answer))])
+    below = "\n".join(["", *(_printable(line) for line in answer.told())])
     return [*spaced, *more, Text(below, style="dim")]
 
 
@@ -127,7 +153,7 @@ def _table(shown: list[tuple[str, bool, list[str]]]) -> RenderableType:
     return table
 
 
-def text(answer: Answer) -> str:
+def text(answer: Shown) -> str:
     """The answer as plain text; the table is as wide as it needs to be."""
     from rich.console import Console
 
@@ -141,7 +167,7 @@ def text(answer: Answer) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def html(answer: Answer) -> str:
+def html(answer: Shown) -> str:
     """The answer for a notebook; every text is escaped."""
     shown = list(cells(answer))
     # Numbers and intervals stay on one line; a table that is wider than the page scrolls by itself.
@@ -157,7 +183,7 @@ def html(answer: Answer) -> str:
         for row in zip(*(texts for _, _, texts in shown), strict=True)
     )
     more = f"<p>… {len(answer) - ROWS:,} more rows</p>" if len(answer) > ROWS else ""
-    lines = "<br>".join(escape(line) for line in footer(answer))
+    lines = "<br>".join(escape(line) for line in answer.told())
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     # Colours are the page's own, light or dark.
     return f'<div><div style="overflow-x: auto">{table}</div>{more}<p><small>{lines}</small></p></div>'
@@ -168,23 +194,29 @@ def _printable(cell: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in cell)
 
 
-def _digits(se: Column | None) -> int:
-    """Digits after the point: two significant ones of the smallest standard error, at most 12."""
+def _digits(column: Column, se: Column | None) -> int:
+    """Digits after the point: two significant ones of the smallest standard error, at most 12.
+
+    Without a standard error as many as the values have, at most 6: a median of whole numbers is a whole number.
+    """
     known = [value for value in se.values if value] if se is not None else []
-    return 6 if not known else max(0, min(12, 1 - math.floor(math.log10(min(known)))))
+    if known:
+        return max(0, min(12, 1 - math.floor(math.log10(min(known)))))
+    values = [value for value in column.values if isinstance(value, float)]
+    return next((digits for digits in range(6) if all(round(each, digits) == each for each in values)), 6)
 
 
-def _cell(value: Any, digits: int) -> str:
+def _cell(value: Any, digits: int, mark: str) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{value:{mark}}"
     if isinstance(value, Decimal):
-        return f"{value:,f}"
+        return f"{value:{mark}f}"
     if isinstance(value, float):
-        return f"{value:,.{digits}f}"
+        return f"{value:{mark}.{digits}f}"
     return value.isoformat() if isinstance(value, date) else str(value)
 
 

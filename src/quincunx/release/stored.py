@@ -6,6 +6,7 @@ is refused. Confidence, rounding, tidying and the order of rows are post-process
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 
 from quincunx.errors import DataError, kind_of
 from quincunx.loss import Loss
-from quincunx.mechanisms import Additive, Mechanism, from_json, noise_of
+from quincunx.mechanisms import Mechanism, from_json
 from quincunx.release.pricing import Noisy, Priced
 from quincunx.table import Value
 
@@ -34,9 +35,10 @@ class Stored:
     injected: bool
 
     @property
-    def noise(self) -> tuple[Additive, ...]:
-        """The noise of each measure, of an answer whose numbers all have noise added to them."""
-        return tuple(noise_of(each) for each in self.mechanisms)
+    def origin(self) -> str:
+        """A name for what was drawn: a digest of the keys, the noisy numbers and their noise."""
+        parts = [repr(self.noisy.keys), *(repr(each.tolist()) for each in self.noisy.measures), repr(self.mechanisms)]
+        return hashlib.sha256("\n".join(parts).encode("utf-8")).hexdigest()
 
 
 def encode(priced: Priced, noisy: Noisy, *, injected: bool) -> dict[str, Any]:

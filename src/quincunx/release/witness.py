@@ -43,7 +43,8 @@ def witness(programs: Sequence[Program], schema: Schema) -> Witness | None:
     """A possible person whom no invariant counts; None where none was found."""
     for table in schema.tables.values():
         asked = [program for program in programs if _reads(program, table)]
-        if table.public:
+        # Nobody is in a linked table alone.
+        if table.public or table.link is not None:
             continue
         found = _person(asked, table, schema) if asked else Witness(table=table.name, rows=({},))
         if found is not None:

@@ -24,10 +24,17 @@ def noises(program: Program, mechanisms: Sequence[Mechanism]) -> tuple[str, ...]
 
 def measure_words(measure: Measure) -> str:
     """What a measure counts or adds up, and how much of it one person may be."""
-    if measure.vector.kind == "people":
+    if measure.grid is not None:
+        first, last = (amount(end * measure.step) for end in (measure.low, measure.high))
+        levels = ", ".join(amount(level) for level in measure.grid.levels)
+        values = f"{measure.high - measure.low + 1:,} values from {first} to {last}"
+        what, unit = f"the ranks {levels} among {values}", "rows"
+    elif measure.vector.kind == "people":
         what, unit = "the number of people", "groups"
-    elif measure.counts:
-        what, unit = f"the number of rows{'' if measure.argument is None else ' with a value'}", "rows"
+    elif measure.vector.kind == "values":
+        what, unit = "the number of different values", "values"
+    elif measure.counts or measure.low == measure.high == 1:
+        what, unit = f"the number of rows{' with a value' if measure.argument or measure.factors else ''}", "rows"
     else:
         low, high = ((end - measure.centre) * measure.step for end in (measure.low, measure.high))
         about = f", {amount(measure.centre * measure.step)} subtracted" if measure.centre else ""

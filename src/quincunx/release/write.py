@@ -13,8 +13,8 @@ from typing import Any
 
 from quincunx.data import out
 from quincunx.errors import UnavailableError, cause
-from quincunx.release import show
 from quincunx.release.answer import Answer
+from quincunx.release.tabled import Tabled
 from quincunx.release.whole import write_text, write_whole
 
 
@@ -33,7 +33,7 @@ def write(folder: Path, answers: Mapping[str, Answer], head: str) -> None:
         raise UnavailableError("a file cannot be written", where=str(folder), got=cause(error), hint=hint) from None
 
 
-def csv_text(answer: Answer) -> str:
+def csv_text(answer: Tabled) -> str:
     """The table as CSV: exact decimals, ISO dates, nothing for a missing value."""
     out = StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -50,7 +50,7 @@ def summary_text(answers: Mapping[str, Answer], head: str) -> str:
         rows = f"{len(answer):,} {'row' if len(answer) == 1 else 'rows'}"
         parts += [f"## {name}", "", f"{rows} in `{name}.csv` and `{name}.parquet`.", ""]
         parts += ["```sql", answer.sql.strip(), "```", ""]
-        parts += [f"- {line}" for line in show.footer(answer)[:-1]]
+        parts += [f"- {line}" for line in answer.told()[:-1]]
         parts.append("")
     guarantees = dict.fromkeys(answer.specification.describe() for answer in answers.values())
     for words in guarantees:

@@ -12,12 +12,12 @@ from quincunx.invariant.topdown import sentences
 from quincunx.invariant.topdown.bounds import Bound
 from quincunx.invariant.topdown.edits import Edits
 from quincunx.invariant.topdown.outputs import NAMES
+from quincunx.ledger import Ledger
 from quincunx.numbers import positive, probability
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec import Replace
 
 T = TypeVar("T")
-MEMORY: Final = ":memory:"
 _TOP: Final = ("dataset", "version", "ledger", "confidence", "spec", "topdown", "output")
 _SPEC: Final = ("unit", "standard", "intensity", "invariants", "facts", "columns")
 _TOPDOWN: Final = (
@@ -91,7 +91,7 @@ def read_plan(path: str | Path) -> Plan:
     common: dict[str, Any] = {
         "dataset": top["dataset"].text(),
         "version": top["version"].text(),
-        "ledger": ledger if ledger == MEMORY else here / ledger,
+        "ledger": Ledger.beside(here, ledger),
         "geography": here / parts["geography"].text(),
         "levels": levels,
         "rho": parts["rho"].number(positive) if "rho" in parts else intensity,
