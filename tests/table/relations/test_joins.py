@@ -151,6 +151,40 @@ class TestCap:
         ]
         assert found[0] == found[1] == [39 * 9, 39 * 9]
 
+    @pytest.mark.parametrize("join", ["a CROSS JOIN p", "a JOIN p ON a.x < p.z", "a LEFT JOIN p ON a.x < p.z", "p, a"])
+    def test_who_would_meet_too_many_public_rows_is_left_out(self, join: str) -> None:
+        """One row meets at most 3 public ones, and 6 pairs are allowed: 2 rows are kept, 3 are too many, for all."""
+        public = Table(frame([(1,), (2,), (3,)], z=pa.int64()), public=True)
+        for people, left in (([1, 2, 2, 3, 3, 3], 3), ([1, 2, 2], 3), ([3] * 7, 0)):
+            rows = numbers([(who, 0) for who in people])
+            tables = {"a": Table(rows, limits={"rows": 9, "joined": 6}), "p": public}
+            assert counted(tables, f"SELECT COUNT(*) FROM {join}") == [3 * left]
+
+    def test_where_a_row_meets_one_public_row_nobody_is_left_out(self) -> None:
+        public = Table(frame([(1,), (2,), (3,)], z=pa.int64()), public=True)
+        plans = []
+        for joined in (6, 60):
+            tables = {"a": Table(numbers([(1, 1)] * 7), limits={"rows": 9, "joined": joined}), "p": public}
+            declared = schema(tables, PERSON)
+            texts = [f"SELECT COUNT(*) FROM a {join}" for join in ("JOIN p ON a.x = p.z", "CROSS JOIN p")]
+            plans.append([plan(read(text, declared, evaluate), declared, 1) for text in texts])
+            assert counted(tables, texts[0]) == [7]
+        (one, few), (same, more) = plans
+        assert one.query.rows.canonical() == same.query.rows.canonical()
+        assert not any("public rows are left out" in each for each in one.biases)
+        # The cap is part of the question where it may bind, and is said.
+        assert few.query.rows.canonical() != more.query.rows.canonical()
+        assert "with more than 20 rows before a join with public rows are left out" in " ".join(more.biases)
+
+    def test_thousands_of_rows_beside_thousands_of_public_ones_are_not_made(self) -> None:
+        others = [(k, 1) for k in range(1, 40)]
+        public = Table(frame([(i,) for i in range(2_000)], z=pa.int64()), public=True)
+        found = [
+            counted({"a": Table(numbers(rows), limits={"rows": 1}), "p": public}, "SELECT COUNT(*) FROM a CROSS JOIN p")
+            for rows in (others, [*others, *((0, 1) for _ in range(3_000))])
+        ]
+        assert found[0] == found[1] == [39 * 2_000]
+
 
 class TestReading:
     def test_a_table_that_is_named_twice_is_read_once(self) -> None:
