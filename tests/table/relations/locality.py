@@ -242,11 +242,12 @@ class Ground:
                 marks = ", ".join(f"({', '.join('?' * len(columns))})" for _ in rows)
                 self.connection.execute(f"INSERT INTO {name} VALUES {marks}", [each for row in rows for each in row])
 
-
     def gather(self, name: str, table: str, rows: Sequence[Row]) -> None:
         """A table of the rows of many worlds, with the number of the world first."""
         columns = {WORLD: "BIGINT"} | {each: _TYPES.get(each, self.number) for each in _columns(table)}
-        lists = ", ".join(f"UNNEST(CAST($c{i} AS {kind}[])) AS \"{each}\"" for i, (each, kind) in enumerate(columns.items()))
+        lists = ", ".join(
+            f'UNNEST(CAST($c{i} AS {kind}[])) AS "{each}"' for i, (each, kind) in enumerate(columns.items())
+        )
         given = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
         values = {f"c{i}": list(each) for i, each in enumerate(given)}
         self.connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT {lists}", values)
