@@ -280,8 +280,7 @@ def relations(rows: Relation) -> list[Expression]:
         return [*relations(rows.first), *relations(rows.second), *rows.expressions]
     if isinstance(rows, RollUp):
         # What is rolled up is one person's.
-        below = [each for key in rows.by for each in rows.source.traced(key).columns()]
-        assert rows.owner is None or any((each.name, each.level) == ("person_id", 0) for each in below)
+        assert rows.owner is None or any(whose(rows.source, key) for key in rows.by)
         return [*relations(rows.source), *rows.expressions]
     if isinstance(rows, Pairing):
         # Whoever is paired has an owner on both sides, or meets what is public and keeps the owner.
@@ -297,6 +296,18 @@ def relations(rows: Relation) -> list[Expression]:
         return [*relations(rows.source), *rows.expressions]
     assert isinstance(rows, Project)
     return [*relations(rows.source), *(each for _, each in rows.chosen)]
+
+
+def whose(rows: Relation, key: Expression) -> bool:
+    """Whether a column is the person's, on both sides where rows of two relations are one."""
+    for each in rows.traced(key).columns():
+        sets = next((below for below in rows.walk() if isinstance(below, Sets) and each.slot in below.made), None)
+        if sets is None and (each.name, each.level) == ("person_id", 0):
+            return True
+        if sets is not None:
+            one, two = sets.made[each.slot]
+            return whose(sets.first, one) and whose(sets.second, two)
+    return False
 
 
 def check_plan(found: Query) -> None:
