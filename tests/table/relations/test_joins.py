@@ -26,7 +26,7 @@ from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.plan import Query
 from quincunx.table.relations import Join, Kind, Lookup, Scan
 from quincunx.table.rules import plan
-from quincunx.table.schema import Schema
+from quincunx.table.schema import Limits, Schema
 from quincunx.table.sql import read
 from quincunx.table.table import schema
 
@@ -276,6 +276,35 @@ class TestLookups:
         assert (
             plan(read(f"SELECT COUNT(*) FROM {text}", declared, evaluate), declared, 1).query.rows.limits.rows == rows
         )
+
+    @pytest.mark.parametrize(
+        ("text", "limits"),
+        [
+            # Everybody has one row of b: groups and rows are those of a.
+            ("a.x FROM a JOIN b USING (k)", Limits(rows=20, groups=5, per_group=4)),
+            ("a.x + 1 FROM a LEFT JOIN b USING (k) WHERE a.x > 0", Limits(rows=20, groups=5, per_group=4)),
+            ("x FROM (SELECT a.x, b.y FROM a JOIN b USING (k)) AS s", Limits(rows=20, groups=5, per_group=4)),
+            # By b alone one group, with as many rows as a has; missing ones are a group more.
+            ("b.y FROM a JOIN b USING (k)", Limits(rows=20, groups=1, per_group=20)),
+            ("b.y FROM a LEFT JOIN b USING (k)", Limits(rows=20, groups=10)),
+            ("a.x, b.y FROM a JOIN b USING (k)", Limits(rows=20, groups=5)),
+            ("a.x FROM a FULL JOIN b USING (k)", Limits(rows=21, groups=12)),
+            ("l.x FROM a AS l JOIN a AS r USING (k)", Limits(rows=400, groups=5, per_group=80)),
+            # One row meets three public ones, in the same group of a.
+            ("a.x FROM a CROSS JOIN p", Limits(rows=60, groups=5, per_group=12)),
+            ("p.z FROM a CROSS JOIN p", Limits(rows=60, groups=15, per_group=12)),
+            ("a.x FROM a", Limits(rows=20, groups=5, per_group=4)),
+        ],
+    )
+    def test_groups_by_columns_of_one_side_are_those_of_that_side(self, text: str, limits: Limits) -> None:
+        tables = {
+            "a": Table(numbers([(1, 1)]), limits={"rows": 20, "groups": 5, "per_group": 4}),
+            "b": Table(numbers([(1, 1)], "y"), limits={"rows": 1, "per_group": 1, "groups": 1}),
+            "p": Table(frame([(1,), (2,), (3,)], z=pa.int64()), public=True),
+        }
+        declared = schema(tables, PERSON)
+        query = read(f"SELECT {text.replace(' FROM', ' AS g, COUNT(*) FROM', 1)} GROUP BY ALL", declared, evaluate)
+        assert query.allowed == limits
 
     def test_public_columns_are_public_keys(self) -> None:
         public = frame([(1, "one"), (2, "two"), (3, None)], z=pa.int64(), name=pa.string())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from quincunx.errors import QueryError
 from quincunx.table.canonical import Json
+from quincunx.table.expression import Expression
 from quincunx.table.relations.join import JOINED
 from quincunx.table.relations.pairing import Pairing
 from quincunx.table.relations.relation import Owner
@@ -49,6 +51,14 @@ class Lookup(Pairing):
             per_group=None if left.per_group is None else left.per_group * times,
             joined=left.joined,
         )
+
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:
+        """Groups by columns of the private side are that side's."""
+        if self.side(keys) is not self.left:
+            return self.limits
+        below = self.left.limits_by(keys)
+        per_group = None if below.per_group is None else below.per_group * max(1, self.matches)
+        return replace(self.limits, groups=below.groups, per_group=per_group)
 
     def lacks(self, who: str) -> tuple[str, ...]:
         if self.most is None:
