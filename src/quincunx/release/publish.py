@@ -137,9 +137,11 @@ def _columns(
     used = sorted({node.index for node in expression.walk() if isinstance(node, Measured)})
     if not used:
         return [_key_column(name, expression.type, values)]
+    stated: Floats | None = None
     if isinstance(expression, Measured):
         found = single[expression.index]
         kind, scale, known = found.type, found.scale, _range(found, program.parts[expression.index])
+        stated = found.se
     else:
         kind, scale = _derived_type(expression.type), 0
         values = [_plain(value, kind) for value in values]
@@ -156,7 +158,7 @@ def _columns(
         known = found_range
     done = applied(tidy, expression, program)
     said = [TIDY[each] for each in done] + ([SIGNED] if "non-negative" in tidy and "non-negative" not in done else [])
-    columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored), done)
+    columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done)
     drawn = _drawn(expression, known, program, stored)
     about = f"bounded {program.query.aggregates[expression.index].noun}" if isinstance(expression, Measured) else ""
     return [replace(columns[0], note="; ".join(said), about=about, drawn=drawn), *columns[1:]]

@@ -6,11 +6,14 @@ from sqlglot import exp
 
 from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form
+from quincunx.table.aggregates.cdf import Cdf
+from quincunx.table.aggregates.cdf_count import CdfCount
 from quincunx.table.aggregates.correlation import Correlation
 from quincunx.table.aggregates.count import Count
 from quincunx.table.aggregates.covariance import Covariance
 from quincunx.table.aggregates.distinct import Distinct
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise, Numbers, Part
+from quincunx.table.aggregates.histogram import Histogram
 from quincunx.table.aggregates.intercept import Intercept
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.aggregates.people import People
@@ -34,6 +37,9 @@ AGGREGATES: Final[tuple[type[Aggregate], ...]] = (
     Slope,
     Intercept,
     Quantile,
+    Histogram,
+    Cdf,
+    CdfCount,
 )
 # What the parser makes of their calls.
 NODES: Final[tuple[type[exp.Expr], ...]] = tuple({node: None for each in AGGREGATES for node in each.nodes})
