@@ -22,7 +22,7 @@ from quincunx.table.operators import apply, cast, literal
 from quincunx.table.typing.facts import WORDS
 
 # A call is as many outputs as it has edges, each with an interval.
-MOST: Final = 128
+MOST: Final = 64
 
 
 class Edged(exp.Expression, exp.AggFunc):

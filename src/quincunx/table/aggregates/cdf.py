@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from quincunx.mechanisms import CountTree
 from quincunx.numbers import amount
 from quincunx.table.aggregates.bins import PARTS, Bins, Edged
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise, Numbers, Part
@@ -100,28 +101,27 @@ class Cdf(Bins):
             se=se,
         )
 
-    def _errors(self, share: Floats, tree: object) -> Floats:
+    def _errors(self, share: Floats, tree: CountTree) -> Floats:
         """The standard deviation of below − share·total."""
-        bins, branching, noise = tree.bins, tree.branching, tree.noise  # type: ignore[attr-defined]
-        rows = up_to(bins, branching)
         # A quadratic in the share, from three of its values.
         zero, half, one = (
-            standard_error(_mixed(rows[self.place], rows[-1], each), noise) ** 2
+            standard_error(_mixed(tree.bins, tree.branching, self.place, each), tree.noise) ** 2
             for each in (Fraction(0), Fraction(1, 2), Fraction(1))
         )
         square = 2 * (zero + one - 2 * half)
         return np.sqrt(np.maximum(zero + share * (one - zero - square) + share**2 * square, 0.0))
 
 
-def _mixed(below: Sequence[Fraction], total: Sequence[Fraction], share: Fraction) -> list[Fraction]:
-    return [one - share * two for one, two in zip(below, total, strict=True)]
+def _mixed(bins: int, branching: int, place: int, share: Fraction) -> Floats:
+    """The coefficients of what lies up to an edge, less a share of everything."""
+    rows = up_to(bins, branching)
+    return np.asarray(rows[place] - float(share) * rows[-1])
 
 
 @lru_cache(maxsize=1024)
 def _allowed(bins: int, branching: int, place: int, noise: Noise, risk: Fraction) -> tuple[float, ...]:
     """q at each of the shares."""
-    rows = up_to(bins, branching)
-    return tuple(norm_of(_mixed(rows[place], rows[-1], share), noise, risk) for share in _SHARES)
+    return tuple(norm_of(_mixed(bins, branching, place, share), noise, risk) for share in _SHARES)
 
 
 @lru_cache(maxsize=256)

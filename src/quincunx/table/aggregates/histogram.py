@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from quincunx.table.aggregates.bins import PARTS, Bins, Edged
-from quincunx.table.aggregates.estimate import Estimate, Expected, Numbers, Part
+from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Numbers, Part
 from quincunx.table.aggregates.term import Lattice
-from quincunx.table.aggregates.tree import coefficients, fitted_counts, half_width, standard_error
+from quincunx.table.aggregates.tree import each_bin, fitted_counts, half_width, standard_error
 from quincunx.table.interval import Bounds
 from quincunx.table.typing.facts import Facts
 
@@ -49,17 +49,17 @@ class Histogram(Bins):
     def estimate(self, numbers: Sequence[Numbers], parts: Sequence[Part], risk: Fraction) -> Estimate:
         (noisy,), (part,) = numbers, parts
         found = fitted_counts(noisy, part.noise)
-        row = coefficients(part.noise.bins, part.noise.branching)[self.place]
+        row = each_bin(part.noise.bins, part.noise.branching)[self.place]
         return counted(found.each[:, self.place], found.settled, part, row, risk)
 
     def expected(self, parts: Sequence[Part], risk: Fraction, rows: int) -> Expected:
         del rows
         (part,) = parts
-        return expected(part, coefficients(part.noise.bins, part.noise.branching)[self.place], risk)
+        return expected(part, each_bin(part.noise.bins, part.noise.branching)[self.place], risk)
 
 
 def counted(
-    counts: NDArray[Any], settled: NDArray[np.bool_], part: Part, row: Sequence[Fraction], risk: Fraction
+    counts: NDArray[Any], settled: NDArray[np.bool_], part: Part, row: Floats, risk: Fraction
 ) -> Estimate:
     """Counts that were read from a tree; row: what each of its noisy counts adds to them."""
     tree = part.noise
@@ -87,7 +87,7 @@ def counted(
     )
 
 
-def expected(part: Part, row: Sequence[Fraction], risk: Fraction) -> Expected:
+def expected(part: Part, row: Floats, risk: Fraction) -> Expected:
     """How far off a count will be, in any group."""
     unit = float(part.unit / part.noise.split)
     return Expected(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.mechanisms import LIMIT, CountTree, levels_of
-from quincunx.table.aggregates.estimate import Noise, Numbers
+from quincunx.table.aggregates.estimate import Floats, Noise, Numbers
 from quincunx.table.aggregates.reach import quantile
 
 # A coefficient below this part of the largest is taken as this part of it, which only widens an interval.
 _LEAST: Final = 2.0**-10
+# Coefficients are taken as multiples of a part, rounded up; what arithmetic on floats loses is far below another part.
+_ALIKE: Final = 2.0**40
+_LOST: Final = 1e-11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,10 +86,15 @@ def coefficients(bins: int, branching: int) -> tuple[tuple[Fraction, ...], ...]:
 
 
 @lru_cache(maxsize=64)
-def up_to(bins: int, branching: int) -> tuple[tuple[Fraction, ...], ...]:
-    """For each bin, the coefficients of the count of it and all before it."""
-    rows = np.array(coefficients(bins, branching), dtype=object)
-    return tuple(tuple(row) for row in np.cumsum(rows, axis=0))
+def each_bin(bins: int, branching: int) -> Floats:
+    """The same as floats, each the nearest: one row for each bin."""
+    return np.array(coefficients(bins, branching), dtype=np.float64)
+
+
+@lru_cache(maxsize=64)
+def up_to(bins: int, branching: int) -> Floats:
+    """The coefficients of the count of each bin and all before it."""
+    return np.array(np.cumsum(np.array(coefficients(bins, branching), dtype=object), axis=0), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,32 +124,31 @@ def _fitted_counts(numbers: bytes, shape: tuple[int, int], bins: int, branching:
     return Fitted(each=each, up_to=np.cumsum(each, axis=1), settled=settled)
 
 
-def half_width(row: Sequence[Fraction], noise: Noise, risk: Fraction) -> float:
+def half_width(row: Floats, noise: Noise, risk: Fraction) -> float:
     """A q with P(|Σ c_j·K_j| > q) ≤ risk, in lattice units of the noise; the least where one coefficient is not 0."""
-    sizes = sorted(abs(each) for each in row if each)
-    if not sizes:
-        return 0.0
+    sizes = np.abs(row[row != 0])
     if len(sizes) == 1:
         return math.nextafter(float(sizes[0]) * noise.error(risk), math.inf)
     return norm_of(row, noise, risk)
 
 
-def norm_of(row: Sequence[Fraction], noise: Noise, risk: Fraction) -> float:
+def norm_of(row: Floats, noise: Noise, risk: Fraction) -> float:
     """The same by a q that is at least a norm of the coefficients, and so below the straight line between two rows."""
-    sizes = sorted(abs(each) for each in row if each)
-    margin = float(sum(sizes))
+    sizes = np.abs(row[row != 0])
+    margin = float(sizes.sum())
     if noise.norm == 1:
-        least = sizes[-1] * Fraction(_LEAST)
-        scales = Counter(float(max(each, least)) for each in sizes)
+        # Widened a little, so that equal ones are found to be.
+        sizes = np.ceil(np.maximum(sizes, sizes.max() * _LEAST) * _ALIKE) / _ALIKE
+        scales = Counter(sizes.tolist())
         one_sided = quantile(tuple(sorted(scales.items())), risk / 2)
-        return (float(noise.spread) * one_sided + margin) * (1 + 1e-12)
+        return (float(noise.spread) * one_sided + margin) * (1 + _LOST)
     if noise.spread < 1:
         # Below one lattice unit the bell curve is no approximation; each noise at its own share of the risk always is.
-        return margin * noise.error(risk / len(row)) * (1 + 1e-12)
+        return margin * noise.error(risk / len(row)) * (1 + _LOST)
     z = -NormalDist().inv_cdf(float(risk) / 2) * (1 + 1e-9)
-    return (z * math.sqrt(float(sum(each**2 for each in sizes)) * noise.spread) + margin) * (1 + 1e-12)
+    return (z * math.sqrt(float(np.sum(sizes**2)) * noise.spread) + margin) * (1 + _LOST)
 
 
-def standard_error(row: Sequence[Fraction], noise: Noise) -> float:
+def standard_error(row: Floats, noise: Noise) -> float:
     """The standard deviation of Σ c_j·K_j, in lattice units of the noise."""
-    return math.sqrt(float(sum(each**2 for each in row)) * noise.variance)
+    return math.sqrt(float(np.sum(row**2)) * noise.variance)

@@ -62,8 +62,8 @@ def _measure(draft: Draft, term: Term) -> Measure:
 def _histogram(draft: Draft, term: Term, vector: Vector) -> Measure:
     unit, square = draft.schema.unit, vector.bound2 * 4**vector.bits
     # Inside a group distances add up over values, so that somebody who moves counts twice, as for signed sums.
-    reach2, branching = unit.reach2(draft.norm, signed=True), 0
-    distance2 = square * reach2
+    reach2 = unit.reach2(draft.norm, signed=True)
+    distance2, branching = square * reach2, 0
     if term.bins:
         distance2, branching = _tree(draft, term, square)
     whole = square * unit.group**2
