@@ -6,7 +6,17 @@ DuckDB is loaded when it is first used: data that live elsewhere are read by eng
 from typing import TYPE_CHECKING
 
 from quincunx.lazy import exports
-from quincunx.table.aggregates import AGGREGATES, Estimate, Floats, Noise, Part, decimals, exact_decimal
+from quincunx.table.aggregates import (
+    AGGREGATES,
+    Estimate,
+    Floats,
+    LinearForm,
+    Noise,
+    Part,
+    decimals,
+    exact_decimal,
+    quotient,
+)
 from quincunx.table.declaration import question_limits
 from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (

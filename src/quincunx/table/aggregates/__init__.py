@@ -18,6 +18,8 @@ from quincunx.table.aggregates.intercept import Intercept
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.aggregates.people import People
 from quincunx.table.aggregates.quantile import Quantile
+from quincunx.table.aggregates.quotient import Form as LinearForm
+from quincunx.table.aggregates.quotient import Quotient, quotient
 from quincunx.table.aggregates.slope import Slope
 from quincunx.table.aggregates.sum import Sum
 from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, grid_of, lattice_of
@@ -56,12 +58,15 @@ __all__ = [
     "Floats",
     "Form",
     "Lattice",
+    "LinearForm",
     "Noise",
     "Numbers",
     "Part",
+    "Quotient",
     "Term",
     "decimals",
     "exact_decimal",
     "grid_of",
     "lattice_of",
+    "quotient",
 ]
