@@ -360,8 +360,9 @@ def test_what_is_refused(call: str, what: str, hint: str) -> None:
 
 
 def test_a_list_stands_alone() -> None:
-    with session() as opened, pytest.raises((QueryError, RefusalError)):
+    with session() as opened, pytest.raises(RefusalError, match="HISTOGRAM is several numbers") as caught:
         opened.explain("SELECT HISTOGRAM(x, [10]) + 1 AS h FROM t", spend=1)
+    assert "h_to_20 wherever one of them is meant" in (caught.value.hint or "")
 
 
 def test_too_many_groups_are_refused_from_declarations_alone() -> None:

@@ -30,6 +30,12 @@ class Edged(exp.Expression, exp.AggFunc):
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "place": False}
 
+    def __init__(self, **given: Any) -> None:
+        # A list of constants, which is understood here alone.
+        if isinstance(given.get("expression"), exp.Array):
+            given["expression"] = exp.Tuple(expressions=given["expression"].expressions)
+        super().__init__(**given)
+
 
 PARTS: Final = frozenset(Edged.arg_types)
 
@@ -57,10 +63,13 @@ class Bins(Aggregate, ABC):
         node, called = call.node, cls.names[0]
         edges, place = node.args.get("expression"), node.args.get("place")
         shown = f"{called}(x, [10, 20, 30])"
-        if not isinstance(edges, exp.Tuple) or place is None:
+        if not isinstance(edges, exp.Tuple) or not 1 <= len(edges.expressions) <= MOST:
             got = "none" if edges is None else call.written(edges)[:40]
-            hint = f"Write {shown}, an output by itself, with 1 to {MOST} edges."
+            hint = f"Write {shown}, with 1 to {MOST} edges, or group by the value."
             raise call.mistake(node, f"{called} needs a list of edges", got=got, hint=hint)
+        if place is None:
+            hint = f"Select {shown} AS h by itself, and h_to_20 wherever one of them is meant."
+            raise call.refusal(node, f"{called} is several numbers", hint=hint)
         value = call.row(node.this)
         if value.type == "boolean":
             value = cast(value, "integer")
@@ -76,14 +85,12 @@ class Bins(Aggregate, ABC):
 
     @classmethod
     def listed(cls, node: exp.Expr) -> list[tuple[exp.Expr, str, str]]:
-        if not isinstance(node, cls.edged) or not isinstance(node.args.get("expression"), exp.Array):
+        if not isinstance(node, cls.edged) or not isinstance(node.args.get("expression"), exp.Tuple):
             return []
         edges = node.args["expression"].expressions
         if not 1 <= len(edges) <= MOST:
-            node.set("expression", exp.Literal.number(len(edges)))
-            return [(node, cls.names[0].lower(), "bins")]
+            return []
         names = [f"to_{_named(each)}" for each in edges] + ([f"over_{_named(edges[-1])}"] if cls.beyond else [])
-        node.set("expression", exp.Tuple(expressions=edges))
         found = []
         for place, name in enumerate(names):
             one = node.copy()
