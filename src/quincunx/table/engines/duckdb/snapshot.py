@@ -91,7 +91,8 @@ class Snapshot:
         columns = [
             (len(key.values or ()), source.columns[key.expression.name.lower()])
             for key in program.query.keys
-            if isinstance(key.expression, Column) and not key.expression.level
+            # On a lattice several values are one key, and a crowd of the values would miss people.
+            if isinstance(key.expression, Column) and not key.expression.level and key.stepped is None
         ]
         if not vectors or vectors[0].norm != 2 or not columns or program.worlds is not None:
             return None
