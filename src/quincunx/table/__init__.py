@@ -17,6 +17,7 @@ from quincunx.table.aggregates import (
     exact_decimal,
     quotient,
 )
+from quincunx.table.content import Content
 from quincunx.table.declaration import question_limits
 from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (
