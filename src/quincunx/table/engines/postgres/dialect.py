@@ -1,0 +1,199 @@
+"""How PostgreSQL writes what engines write differently. Its meaning: ../dialect.md; why it raises for no row: dialect.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from sqlglot import exp
+
+from quincunx.errors import RefusalError
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.postgres import scan
+from quincunx.table.engines.postgres.casting import attempted
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, text, whole
+from quincunx.table.schema import ColumnSchema
+
+_LARGEST: Final = 2**126
+# Functions whose argument at this place is a number of rows, for which PostgreSQL has one type.
+_COUNTS: Final = {"LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE": 0}
+
+
+class PostgresDialect(Dialect):
+    """PostgreSQL 12 and later with the settings of connection.py."""
+
+    name = "postgres"
+    types = {"INT128": "NUMERIC"}  # noqa: RUF012
+
+    def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
+        """The text of a statement; parameters are numbered in the order of their names."""
+        names = sorted({each.name for each in tree.find_all(exp.Placeholder)})
+        numbers = {name: exp.Literal.number(place + 1) for place, name in enumerate(names)}
+
+        def own(node: exp.Expression) -> exp.Expression:
+            if isinstance(node, exp.Placeholder):
+                return exp.Parameter(this=numbers[node.name])
+            return _counted(_bytewise(node))
+
+        return super().written(tree.transform(own), pretty=pretty)
+
+    # Rows.
+
+    def value(self, declared: ColumnSchema, storage: str) -> Piece:
+        return scan.value(declared, storage)
+
+    def keys(self, name: str, places: str, kind: str) -> exp.Select:
+        listed = ((name, kind, "v"), (places, "BIGINT", "i"))
+        # All parameters are texts: a list of small numbers would get a type of its own, and nothing would be hashed.
+        return exp.select(
+            *(
+                exp.alias_(call("UNNEST", cast(cast(exp.Placeholder(this=each), "VARCHAR[]"), f"{type_}[]")), alias)
+                for each, type_, alias in listed
+            )
+        )
+
+    def same(self, x: exp.Expression, y: exp.Expression, *, nulls: bool) -> exp.Expression:
+        # Arrays are equal where both hold NULL, and are hashed; IS NOT DISTINCT FROM would compare every pair.
+        return exp.EQ(this=_array(x), expression=_array(y)) if nulls else exp.EQ(this=x, expression=y)
+
+    def semi(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
+        return select.where(self._partner(select, other, names, nulls=False))
+
+    def anti(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
+        return select.where(exp.Not(this=self._partner(select, other, names, nulls=True)))
+
+    def _partner(self, select: exp.Select, other: str, names: Sequence[str], *, nulls: bool) -> exp.Expression:
+        rows = select.args["from_"].this.name
+        on = [self.same(column(name, rows), column(name, other), nulls=nulls) for name in names]
+        return exp.Exists(this=exp.select(whole(1)).from_(other).where(both(on)))
+
+    def materialised(self, once: bool) -> bool | None:
+        # Unmarked, a relation that is named twice is worked out once all the same.
+        return True if once else None
+
+    def ordered(self, x: exp.Expression) -> exp.Ordered:
+        # Every text has the collation "C"; NULL comes last.
+        return exp.Ordered(this=x)
+
+    # Whole numbers.
+
+    def total(self, x: exp.Expression) -> exp.Expression:
+        # A sum of BIGINT is a NUMERIC, which has no end.
+        return exp.Sum(this=x)
+
+    def quotient(self, x: Piece, y: Piece) -> exp.Expression:
+        if x.type == y.type == "BIGINT":
+            # Cast once more: beside a NUMERIC this would be a fraction.
+            return _divided(cast(x.sql, "BIGINT"), cast(y.sql, "BIGINT"))
+        return call("DIV", x.to("HUGEINT").sql, y.to("HUGEINT").sql)
+
+    def guarded(self, operation: exp.Expression) -> exp.Expression:
+        # NUMERIC grows without end, so what is beyond the range is moved onto its ends, which are no values.
+        low, high = whole(-_LARGEST - 1), whole(_LARGEST + 1)
+        inside = call("LEAST", call("GREATEST", operation, low), high)
+        return call("NULLIF", call("NULLIF", inside, low.copy()), high.copy())
+
+    def root(self, q: exp.Expression) -> exp.Expression:
+        return cast(call("FLOOR", call("SQRT", cast(q, "DOUBLE"))), "BIGINT")
+
+    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
+        called = call("PERCENTILE_CONT" if between else "PERCENTILE_DISC", double(level))
+        return exp.WithinGroup(this=called, expression=exp.Order(expressions=[exp.Ordered(this=x)]))
+
+    # Doubles.
+
+    def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
+        if kind is not exp.Div:
+            return binary(kind, x, y)
+        return scan.divided(x, y)
+
+    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:  # noqa: ARG002
+        hint = "Take whole numbers, or x - y * FLOOR(x / y)."
+        raise RefusalError("PostgreSQL has no remainder of decimals", where="postgres", hint=hint)
+
+    def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
+        if operator != "round":
+            return call(operator.upper(), x)
+        return scan.rounded(x, places[0] if places else 0)
+
+    def finite(self, x: exp.Expression) -> exp.Expression:
+        return scan.finite(x)
+
+    def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
+        ends = (double(Fraction(low)), double(Fraction(high)))
+        return cast(call("LEAST", call("GREATEST", call("FLOOR", x), ends[0]), ends[1]), "BIGINT")
+
+    # Other values.
+
+    def attempt(self, x: Piece, kind: str) -> exp.Expression:
+        return attempted(x, kind)
+
+    def text(self, operator: str, *arguments: exp.Expression) -> exp.Expression:
+        match operator:
+            case "like" | "ilike":
+                matched = (exp.Like if operator == "like" else exp.ILike)(this=arguments[0], expression=arguments[1])
+                # Without an escape a backslash is an ordinary character.
+                return exp.Paren(this=exp.Escape(this=matched, expression=exp.Literal.string("")))
+            case "ends_with":
+                end = call("RIGHT", arguments[0], call("LENGTH", arguments[1].copy()))
+                return binary(exp.EQ, end, arguments[1])
+            case "contains":
+                return binary(exp.GT, call("STRPOS", *arguments), exp.Literal.number(0))
+            case "length":
+                return cast(call("LENGTH", *arguments), "BIGINT")
+            case _:
+                return call("BTRIM" if operator == "trim" else operator.upper(), *arguments)
+
+    def part(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
+        return cast(call("FLOOR", call("DATE_PART", name, x)), "BIGINT")
+
+    def trunc(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
+        return call("DATE_TRUNC", name, x)
+
+    def shown(self, x: Piece) -> exp.Expression:
+        return cast(x.sql, "VARCHAR")
+
+    def bucket(self, owner: Sequence[exp.Expression]) -> exp.Expression:
+        # By the hash of the type itself: equal numbers may have different texts.
+        hashed = [call("HASH_ARRAY_EXTENDED", _array(each), exp.Literal.number(0)) for each in owner]
+        joined = hashed[0]
+        for each in hashed[1:]:
+            joined = exp.Paren(this=exp.BitwiseXor(this=joined, expression=each))
+        return exp.Paren(this=exp.BitwiseAnd(this=joined, expression=exp.Literal.number(2**14 - 1)))
+
+    def digest(self, x: exp.Expression) -> exp.Expression:
+        return call("MD5", x)
+
+
+def _array(x: exp.Expression) -> exp.Expression:
+    return exp.Array(expressions=[x])
+
+
+def _divided(x: exp.Expression, y: exp.Expression) -> exp.Expression:
+    return exp.Paren(this=exp.Div(this=x, expression=y, typed=True, safe=False))
+
+
+def _bytewise(node: exp.Expression) -> exp.Expression:
+    """Every text with the collation "C", so that nothing depends on the database's own: constants, and casts to it."""
+    if isinstance(node.parent, exp.Collate | exp.Escape):
+        return node
+    if isinstance(node, exp.Literal) and node.is_string and not isinstance(node.parent, exp.Cast):
+        return _collated(cast(text(node.name), "VARCHAR"))
+    if isinstance(node, exp.Cast) and node.to.is_type(exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR):
+        return _collated(node.copy())
+    return node
+
+
+def _collated(x: exp.Expression) -> exp.Expression:
+    return exp.Paren(this=exp.Collate(this=x, expression=exp.column("C", quoted=True)))
+
+
+def _counted(node: exp.Expression) -> exp.Expression:
+    place = _COUNTS.get(node.name.upper()) if isinstance(node, exp.Anonymous) else None
+    if place is not None and len(node.expressions) > place:
+        node.expressions[place].replace(cast(node.expressions[place].copy(), "INTEGER"))
+    return node
+
+
+POSTGRES: Final = PostgresDialect()
