@@ -11,7 +11,7 @@ from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import no_nan, within
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.typed_sql import INTEGERS, Piece, alike, binary, both, call, cast, choose
+from quincunx.table.engines.typed_sql import INTEGERS, Piece, alike, binary, both, call, choose
 from quincunx.table.expression import Call
 
 
@@ -94,8 +94,8 @@ def _to_date(kind: str) -> Callable[[Dialect, Call, Piece], Piece]:
     return emit
 
 
-def _to_text(_d: Dialect, _node: Call, x: Piece) -> Piece:
-    return Piece(sql=cast(x.sql, "VARCHAR"), type="VARCHAR")
+def _to_text(d: Dialect, _node: Call, x: Piece) -> Piece:
+    return Piece(sql=d.shown(x), type="VARCHAR")
 
 
 def _to_boolean(d: Dialect, _node: Call, x: Piece) -> Piece:

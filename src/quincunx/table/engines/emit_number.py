@@ -75,7 +75,8 @@ def _remainder(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
     if is_integer(pieces):
         return _whole(d, node, pieces, lambda x, y: binary(exp.Mod, x.sql, _not_zero(y, whole(0)).sql))
     left, right = (piece.to("DOUBLE") for piece in pieces)
-    return Piece(sql=no_nan(d.remainder(left.sql, _not_zero(right, cast(text("0"), "DOUBLE")).sql)), type="DOUBLE")
+    by = _not_zero(right, cast(text("0"), "DOUBLE")).sql
+    return Piece(sql=no_nan(binary(exp.Mod, left.sql, by)), type="DOUBLE")
 
 
 def _negate(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:

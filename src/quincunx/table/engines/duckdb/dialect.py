@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.duckdb import scan
-from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, try_cast
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, text, try_cast
 from quincunx.table.schema import ColumnSchema
 
 # Functions of text that have another name here than in the language.
@@ -73,9 +73,6 @@ class DuckDBDialect(Dialect):
         # With ieee_floating_point_ops a division by 0 is infinite or NaN.
         return binary(kind, x, y)
 
-    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:
-        return binary(exp.Mod, x, y)
-
     def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
         return call(operator.upper(), x, *(exp.Literal.number(each) for each in places))
 
@@ -85,6 +82,9 @@ class DuckDBDialect(Dialect):
     def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
         ends = (double(Fraction(low)), double(Fraction(high)))
         return cast(call("LEAST", call("GREATEST", call("FLOOR", x), ends[0]), ends[1]), "BIGINT")
+
+    def matches(self, x: exp.Expression, pattern: str) -> exp.Expression:
+        return call("REGEXP_FULL_MATCH", x, text(pattern))
 
     def attempt(self, x: Piece, kind: str) -> exp.Expression:
         return try_cast(x.sql, kind)
