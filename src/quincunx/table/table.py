@@ -134,7 +134,7 @@ class Table(Generic[FrameT]):
     ) -> None:
         declared, dialect = read_columns(columns or {}), read_notation(encoding, separator, decimal, thousands)
         with under("source"):
-            origin, hidden = engine_for(source).bind(source, dialect)
+            origin, hidden = engine_for(source).bind(source, dialect, declared)
         _check_names(declared, origin, hidden)
         if public and limits:
             hint = "Leave limits out: a public table holds nobody's secrets."

@@ -1,4 +1,4 @@
-"""Doubles in the range in which nothing raises, and casts that give NULL where PostgreSQL would raise: see dialect.md."""
+"""Doubles where nothing raises, and casts that are NULL where PostgreSQL would raise: see dialect.md."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LARGEST: Final = Fraction(2**500)
 _SPLIT: Final = 2**63
 _REACH: Final = 2**126
 _DIGITS: Final = r"[0-9]{1,37}"
-_INTEGER: Final = rf"^ *[+-]?{_DIGITS} *$"
-_DECIMAL: Final = rf"^ *[+-]?({_DIGITS}(\.[0-9]{{0,37}})?|\.{_DIGITS})([eE][+-]?[0-9]{{1,2}})? *$"
-_DATE: Final = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
+_INTEGER: Final = rf" *[+-]?{_DIGITS} *"
+_DECIMAL: Final = rf" *[+-]?({_DIGITS}(\.[0-9]{{0,37}})?|\.{_DIGITS})([eE][+-]?[0-9]{{1,2}})? *"
+_DATE: Final = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 
 
 def finite(x: exp.Expression) -> exp.Expression:
@@ -53,11 +53,13 @@ def divided(x: exp.Expression, y: exp.Expression) -> exp.Expression:
 
 
 def rounded(x: exp.Expression, places: int) -> exp.Expression:
-    """A double to so many decimal places, halves away from zero."""
+    """A double to so many decimal places, halves away from zero; PostgreSQL's own takes them to the even side."""
     scale = double(Fraction(10**places))
-    whole_ = call("FLOOR", binary(exp.Add, binary(exp.Mul, call("ABS", x), scale), double(Fraction(1, 2))))
-    moved = exp.Div(this=whole_, expression=scale.copy(), typed=True, safe=False)
-    return binary(exp.Mul, call("SIGN", x.copy()), exp.Paren(this=moved))
+    moved = binary(exp.Mul, x, scale) if places else x
+    cut = call("TRUNC", moved)
+    far = exp.GTE(this=call("ABS", binary(exp.Sub, moved.copy(), cut.copy())), expression=double(Fraction(1, 2)))
+    nearest = choose([(far, binary(exp.Add, cut.copy(), call("SIGN", x.copy())))], cut)
+    return exp.Paren(this=exp.Div(this=nearest, expression=scale.copy(), typed=True, safe=False)) if places else nearest
 
 
 def attempted(x: Piece, kind: str) -> exp.Expression:
@@ -118,10 +120,10 @@ def _parsed(x: exp.Expression, kind: str) -> exp.Expression:
     """A text of the one grammar as a value."""
     if kind in INTEGERS:
         number = cast(call("BTRIM", x.copy()), "HUGEINT")
-        matched = choose([(_like(x, _INTEGER), number)], _null("HUGEINT"))
+        matched = choose([(like(x, _INTEGER), number)], _null("HUGEINT"))
         return matched if kind == "HUGEINT" else _narrowed(matched, kind)
     if kind == "DOUBLE":
-        return choose([(_like(x, _DECIMAL), cast(call("BTRIM", x.copy()), kind))], _null(kind))
+        return choose([(like(x, _DECIMAL), cast(call("BTRIM", x.copy()), kind))], _null(kind))
     if kind == "BOOLEAN":
         small = call("LOWER", x)
         yes, no = (exp.In(this=small.copy(), expressions=[text(each) for each in words]) for words in _WORDS)
@@ -132,11 +134,12 @@ def _parsed(x: exp.Expression, kind: str) -> exp.Expression:
     day = exp.Paren(this=exp.Sub(this=exp.Add(this=first, expression=days), expression=exp.Literal.number(1)))
     same = exp.EQ(this=call("TO_CHAR", day, text("YYYY-MM-DD")), expression=x.copy())
     checked = choose([(same, day.copy())], _null("DATE"))
-    return cast(choose([(_like(x, _DATE), checked)], _null("DATE")), kind)
+    return cast(choose([(like(x, _DATE), checked)], _null("DATE")), kind)
 
 
 _WORDS: Final = (("true", "t", "1"), ("false", "f", "0"))
 
 
-def _like(x: exp.Expression, pattern: str) -> exp.Expression:
-    return exp.RegexpLike(this=x, expression=text(pattern))
+def like(x: exp.Expression, pattern: str) -> exp.Expression:
+    """Whether a whole text is of a pattern."""
+    return exp.Paren(this=exp.RegexpLike(this=x, expression=text(f"^(?:{pattern})$")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.data import check_encrypted
@@ -31,8 +33,8 @@ SETTINGS: Final = {
     "enable_mergejoin": "off",
     "jit": "off",
 }
-# The first version that knows MATERIALIZED.
-_OLDEST: Final = 120_000
+# The first version in which a quotient by an infinite number is 0, and no error.
+_OLDEST: Final = 130_000
 _WAIT: Final = 10
 # SQLSTATE → what it is and what to do. Messages of the database are not passed on: they may hold values.
 _REASONS: Final = {
@@ -83,7 +85,7 @@ def connect(source: Postgres) -> Connection[Any]:
 def _check_server(connection: Connection[Any], shown: str) -> None:
     """Refuse a server whose texts are not UTF-8, or on which a setting is not ours, whatever stands between."""
     if connection.info.server_version < _OLDEST:
-        hint = "PostgreSQL 12 and later are read."
+        hint = "PostgreSQL 13 and later are read."
         raise UnavailableError("the server is too old", where=shown, got=str(connection.info.server_version), hint=hint)
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -99,6 +101,17 @@ def _check_server(connection: Connection[Any], shown: str) -> None:
 
 def _pinned() -> list[str]:
     return [{"timezone": "TimeZone", "datestyle": "DateStyle"}.get(name, name) for name in SETTINGS]
+
+
+@contextmanager
+def translated(shown: str) -> Iterator[None]:
+    """Errors of the database in our words; its messages may hold values, so only the code is shown."""
+    from psycopg import Error
+
+    try:
+        yield
+    except Error as error:
+        raise reason(error, shown) from None
 
 
 def reason(error: Error, shown: str) -> UnavailableError:

@@ -1,4 +1,4 @@
-"""How PostgreSQL writes what engines write differently. Its meaning: ../dialect.md; why it raises for no row: dialect.md."""
+"""How PostgreSQL writes what engines write differently. Meaning: ../dialect.md. Why no row raises: dialect.md."""
 
 from __future__ import annotations
 
@@ -8,35 +8,38 @@ from typing import Final
 
 from sqlglot import exp
 
-from quincunx.errors import RefusalError
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.postgres import scan
-from quincunx.table.engines.postgres.casting import attempted
-from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, text, whole
+from quincunx.table.engines.postgres.casting import attempted, divided, finite, like, rounded
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, whole
 from quincunx.table.schema import ColumnSchema
 
-_LARGEST: Final = 2**126
 # Functions whose argument at this place is a number of rows, for which PostgreSQL has one type.
 _COUNTS: Final = {"LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE": 0}
 
 
 class PostgresDialect(Dialect):
-    """PostgreSQL 12 and later with the settings of connection.py."""
+    """PostgreSQL 13 and later with the settings of connection.py."""
 
     name = "postgres"
     types = {"INT128": "NUMERIC"}  # noqa: RUF012
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
         """The text of a statement; parameters are numbered in the order of their names."""
-        names = sorted({each.name for each in tree.find_all(exp.Placeholder)})
-        numbers = {name: exp.Literal.number(place + 1) for place, name in enumerate(names)}
-
-        def own(node: exp.Expression) -> exp.Expression:
+        own = tree.copy()
+        nodes = list(own.walk())
+        names = sorted({node.name for node in nodes if isinstance(node, exp.Placeholder)})
+        for node in nodes:
             if isinstance(node, exp.Placeholder):
-                return exp.Parameter(this=numbers[node.name])
-            return _counted(_bytewise(node))
-
-        return super().written(tree.transform(own), pretty=pretty)
+                node.replace(exp.Parameter(this=exp.Literal.number(names.index(node.name) + 1)))
+            elif isinstance(node, exp.DataType):
+                node.replace(self._typed(node))
+            elif isinstance(node, exp.Anonymous):
+                _counted(node)
+            elif _is_text(node):
+                _collate(node)
+        # Some of our names are words of the language, so all are quoted.
+        return own.sql(dialect=self.name, pretty=pretty, identify=True)
 
     # Rows.
 
@@ -72,6 +75,10 @@ class PostgresDialect(Dialect):
         # Unmarked, a relation that is named twice is worked out once all the same.
         return True if once else None
 
+    def fenced(self, select: exp.Select) -> exp.Select:
+        # The planner writes columns of a subquery out wherever they are named, but not behind this.
+        return select.offset(0)
+
     def ordered(self, x: exp.Expression) -> exp.Ordered:
         # Every text has the collation "C"; NULL comes last.
         return exp.Ordered(this=x)
@@ -89,10 +96,8 @@ class PostgresDialect(Dialect):
         return call("DIV", x.to("HUGEINT").sql, y.to("HUGEINT").sql)
 
     def guarded(self, operation: exp.Expression) -> exp.Expression:
-        # NUMERIC grows without end, so what is beyond the range is moved onto its ends, which are no values.
-        low, high = whole(-_LARGEST - 1), whole(_LARGEST + 1)
-        inside = call("LEAST", call("GREATEST", operation, low), high)
-        return call("NULLIF", call("NULLIF", inside, low.copy()), high.copy())
+        # NUMERIC grows without end.
+        return operation
 
     def root(self, q: exp.Expression) -> exp.Expression:
         return cast(call("FLOOR", call("SQRT", cast(q, "DOUBLE"))), "BIGINT")
@@ -106,25 +111,22 @@ class PostgresDialect(Dialect):
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
         if kind is not exp.Div:
             return binary(kind, x, y)
-        return scan.divided(x, y)
-
-    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:  # noqa: ARG002
-        hint = "Take whole numbers, or x - y * FLOOR(x / y)."
-        raise RefusalError("PostgreSQL has no remainder of decimals", where="postgres", hint=hint)
+        return divided(x, y)
 
     def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
-        if operator != "round":
-            return call(operator.upper(), x)
-        return scan.rounded(x, places[0] if places else 0)
+        return rounded(x, places[0] if places else 0) if operator == "round" else call(operator.upper(), x)
 
     def finite(self, x: exp.Expression) -> exp.Expression:
-        return scan.finite(x)
+        return finite(x)
 
     def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
         ends = (double(Fraction(low)), double(Fraction(high)))
         return cast(call("LEAST", call("GREATEST", call("FLOOR", x), ends[0]), ends[1]), "BIGINT")
 
     # Other values.
+
+    def matches(self, x: exp.Expression, pattern: str) -> exp.Expression:
+        return like(x, pattern)
 
     def attempt(self, x: Piece, kind: str) -> exp.Expression:
         return attempted(x, kind)
@@ -174,26 +176,25 @@ def _divided(x: exp.Expression, y: exp.Expression) -> exp.Expression:
     return exp.Paren(this=exp.Div(this=x, expression=y, typed=True, safe=False))
 
 
-def _bytewise(node: exp.Expression) -> exp.Expression:
-    """Every text with the collation "C", so that nothing depends on the database's own: constants, and casts to it."""
-    if isinstance(node.parent, exp.Collate | exp.Escape):
-        return node
-    if isinstance(node, exp.Literal) and node.is_string and not isinstance(node.parent, exp.Cast):
-        return _collated(cast(text(node.name), "VARCHAR"))
-    if isinstance(node, exp.Cast) and node.to.is_type(exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR):
-        return _collated(node.copy())
-    return node
+def _is_text(node: exp.Expr) -> bool:
+    """Whether this is a text by itself: a constant that no cast reads, or what is cast to a text."""
+    if isinstance(node, exp.Cast):
+        return bool(node.to.is_type(exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR))
+    return isinstance(node, exp.Literal) and node.is_string and not isinstance(node.parent, exp.Cast | exp.Escape)
 
 
-def _collated(x: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Collate(this=x, expression=exp.column("C", quoted=True)))
+def _collate(node: exp.Expr) -> None:
+    """The collation "C", so that nothing depends on the database's own."""
+    within = exp.Paren(this=exp.Collate(this=exp.null(), expression=exp.column("C", quoted=True)))
+    node.replace(within)
+    within.this.set("this", node if isinstance(node, exp.Cast) else cast(node, "VARCHAR"))
 
 
-def _counted(node: exp.Expression) -> exp.Expression:
-    place = _COUNTS.get(node.name.upper()) if isinstance(node, exp.Anonymous) else None
+def _counted(node: exp.Anonymous) -> None:
+    place = _COUNTS.get(node.name.upper())
     if place is not None and len(node.expressions) > place:
-        node.expressions[place].replace(cast(node.expressions[place].copy(), "INTEGER"))
-    return node
+        given = node.expressions[place]
+        node.expressions[place].replace(cast(given.copy(), "INTEGER"))
 
 
 POSTGRES: Final = PostgresDialect()

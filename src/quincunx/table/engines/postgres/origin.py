@@ -10,11 +10,14 @@ from sqlglot import exp
 
 from quincunx.data import distinct_names, type_of
 from quincunx.errors import DataError, UnavailableError
+from quincunx.table.declaration import Declaration
 from quincunx.table.engines.postgres.source import Postgres
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+# A number without a declared width.
+_UNLIMITED: Final = "NUMERIC"
 _KINDS: Final = {"r": "table", "p": "partitioned table", "m": "materialized view", "v": "view", "f": "foreign table"}
 # Types of pg_catalog → the words of engines.
 _TYPES: Final = {
@@ -67,6 +70,8 @@ class Found:
     source: Postgres
     fields: tuple[tuple[str, str], ...]
     once: bool
+    # The same before what is declared, to see whether something has changed.
+    catalogue: tuple[tuple[str, str], ...] = field(repr=False)
     # What its rows are called in a statement.
     alias: str = field(default="source", repr=False)
     kind: str = "postgres"
@@ -112,7 +117,30 @@ def find(connection: Connection[Any], source: Postgres) -> tuple[Found, Mapping[
     if not fields:
         raise DataError("questions can see no column of the table", where=where)
     # A view may read foreign tables or call functions that are not what they say.
-    return Found(source=source, fields=fields, once=kind in ("v", "f") or elsewhere), hidden
+    return Found(source=source, fields=fields, catalogue=fields, once=kind in ("v", "f") or elsewhere), hidden
+
+
+def settled(
+    found: Found, hidden: Mapping[str, str], columns: Mapping[str, Declaration]
+) -> tuple[Found, Mapping[str, str]]:
+    """The table as it is declared: a number without a width is seen with the decimal places of its step, or not."""
+    declared = {name.lower(): each for name, each in columns.items()}
+    fields, unseen = [], dict(hidden)
+    for name, storage in found.fields:
+        places = _places(declared.get(name.lower(), Declaration())) if storage == _UNLIMITED else 0
+        if places is None:
+            unseen[name] = "is of type numeric without a width, which questions can use where a step is declared"
+        else:
+            fields.append((name, f"DECIMAL(38,{places})" if storage == _UNLIMITED else storage))
+    return replace(found, fields=tuple(fields)), unseen
+
+
+def _places(declared: Declaration) -> int | None:
+    """The decimal places of a step; none of a whole number; None where nothing is declared."""
+    if declared.type == "integer":
+        return 0
+    step = declared.step
+    return None if step is None else next((n for n in range(19) if (step * 10**n).denominator == 1), None)
 
 
 def _check_role(where: str, mighty: bool, owner: bool, writer: bool) -> None:
@@ -133,7 +161,7 @@ def _visible(rows: Sequence[tuple[Any, ...]]) -> tuple[tuple[tuple[str, str], ..
         storage = "VARCHAR" if listed else _storage(typed, width) if own else None
         if not granted:
             hidden[name] = "is not granted to this role"
-        elif storage is None or type_of(storage) is None:
+        elif storage is None or (type_of(storage) is None and storage != _UNLIMITED):
             hidden[name] = f"is of type {shown.partition('(')[0]}, which questions cannot use"
         else:
             seen.append((name, storage))
@@ -145,4 +173,4 @@ def _storage(name: str, width: int) -> str | None:
         return _TYPES.get(name)
     # As the catalogue packs it: the digits above, below them the decimal places in eleven bits with a sign.
     digits, places = (width - 4) >> 16 & 0xFFFF, ((width - 4) & 0x7FF ^ 1024) - 1024
-    return f"DECIMAL({digits},{places})" if width >= 4 and digits <= 38 and 0 <= places <= digits else "NUMERIC"
+    return f"DECIMAL({digits},{places})" if width >= 4 and digits <= 38 and 0 <= places <= digits else _UNLIMITED

@@ -10,11 +10,10 @@ from sqlglot import exp
 from quincunx.data import decimal_parts
 from quincunx.table.engines.emit_number import no_nan
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.postgres.casting import attempted, divided, finite, in_range, rounded
+from quincunx.table.engines.postgres.casting import attempted, in_range
 from quincunx.table.engines.typed_sql import Piece, call, cast, choose, column, constant, text, whole
 from quincunx.table.schema import ColumnSchema
 
-__all__ = ["divided", "finite", "rounded", "value"]
 _SMALL: Final = ("SMALLINT", "INTEGER", "BIGINT")
 _WIDEST: Final = 38
 _ZONED: Final = "TIMESTAMP WITH TIME ZONE"
