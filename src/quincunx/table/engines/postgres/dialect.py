@@ -22,18 +22,17 @@ class PostgresDialect(Dialect):
     """PostgreSQL 13 and later with the settings of connection.py."""
 
     name = "postgres"
-    types = {"INT128": "NUMERIC"}  # noqa: RUF012
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
-        """The text of a statement; parameters are numbered in the order of their names."""
+        """The text of a statement; wide whole numbers are NUMERIC, and parameters are numbered in the order of their names."""
         own = tree.copy()
         nodes = list(own.walk())
         names = sorted({node.name for node in nodes if isinstance(node, exp.Placeholder)})
         for node in nodes:
             if isinstance(node, exp.Placeholder):
                 node.replace(exp.Parameter(this=exp.Literal.number(names.index(node.name) + 1)))
-            elif isinstance(node, exp.DataType):
-                node.replace(self._typed(node))
+            elif isinstance(node, exp.DataType) and node.this == exp.DataType.Type.INT128:
+                node.replace(exp.DataType.build("NUMERIC", dialect=self.name))
             elif isinstance(node, exp.Anonymous):
                 _counted(node)
             elif _is_text(node):
@@ -187,7 +186,7 @@ def _collate(node: exp.Expr) -> None:
     """The collation "C", so that nothing depends on the database's own."""
     within = exp.Paren(this=exp.Collate(this=exp.null(), expression=exp.column("C", quoted=True)))
     node.replace(within)
-    within.this.set("this", node if isinstance(node, exp.Cast) else cast(node, "VARCHAR"))
+    within.this.set("this", node if isinstance(node, exp.Cast) else exp.Cast(this=node, to=exp.DataType.build("TEXT")))
 
 
 def _counted(node: exp.Anonymous) -> None:

@@ -59,8 +59,8 @@ class PostgresEngine:
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._closed = False
-        # Programs that passed on made-up rows.
-        self._rehearsed: set[Program] = set()
+        # Programs that passed on made-up rows, and their statements.
+        self._rehearsed: dict[Program, tuple[Statement, dict[str, Any]]] = {}
 
     def __enter__(self) -> PostgresEngine:
         return self
@@ -129,7 +129,7 @@ class PostgresEngine:
                 self._execute(f"EXPLAIN {written.sql}", parameters)
             if program not in self._rehearsed:
                 self._try(program)
-                self._rehearsed.add(program)
+                self._rehearsed[program] = written, parameters
 
     def run(self, program: Program) -> Result:
         """The exact measures of a program. Every number in the result is private.
@@ -200,6 +200,8 @@ class PostgresEngine:
         return bound(POSTGRES, program, self._tables, self._schema, self.kind)
 
     def _written(self, program: Program) -> tuple[Statement, dict[str, Any]]:
+        if program in self._rehearsed:
+            return self._rehearsed[program]
         written = statement(program, self._sources(program), POSTGRES)
         return written, {**written.parameters, **self._public(program)}
 
