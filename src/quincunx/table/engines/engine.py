@@ -19,6 +19,7 @@ from quincunx.table.declaration import Declaration
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Value
 from quincunx.table.measure import Program
+from quincunx.table.plan import Key
 from quincunx.table.schema import ColumnSchema, Schema
 
 # Name → (module, class); loaded when something is opened, so that each may need libraries of its own.
@@ -171,7 +172,7 @@ def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     query, numbers = program.query, range(len(program.measures))
     plain = np.asarray(columns["q"]) < 0 if "q" in columns else np.ones(len(columns["m0"]), dtype=bool)
     if not query.known_keys:
-        named = [[python_value(value) for value in columns[f"k{i}"]] for i in range(len(query.keys))]
+        named = [[_key(key, value) for value in columns[f"k{i}"]] for i, key in enumerate(query.keys)]
         listed = list(zip(*named, strict=True))
         keys = [key for key, here in zip(listed, plain.tolist(), strict=True) if here]
         votes = np.asarray(columns["s"], dtype=np.int64)[plain]
@@ -193,3 +194,9 @@ def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
         aligned[place[plain]] = column[plain]
         found.append(aligned)
     return Result(keys=keys, measures=tuple(found), selection=votes)
+
+
+def _key(key: Key, value: Any) -> Value:
+    """A key as it is published: one that was read in steps is so many of them."""
+    found = python_value(value)
+    return found * key.stepped if key.stepped is not None and isinstance(found, int) else found
