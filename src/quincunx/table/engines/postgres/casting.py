@@ -1,4 +1,4 @@
-"""Doubles where nothing raises, and casts that are NULL where PostgreSQL would raise: see dialect.md."""
+"""Casts and quotients that raise for no value, where PostgreSQL's own would: see dialect.md."""
 
 from __future__ import annotations
 
@@ -7,49 +7,33 @@ from typing import Final
 
 from sqlglot import exp
 
-from quincunx.table.engines.typed_sql import INTEGERS, Piece, binary, call, cast, choose, double, text, whole
+from quincunx.table.engines.typed_sql import Piece, binary, call, cast, choose, double, text, whole
 
-_SMALLEST: Final = Fraction(1, 2**500)
-_LARGEST: Final = Fraction(2**500)
+# Where a double is cut in two, so that both parts are whole numbers of 64 bits.
 _SPLIT: Final = 2**63
-_REACH: Final = 2**126
-_DIGITS: Final = r"[0-9]{1,37}"
-_INTEGER: Final = rf" *[+-]?{_DIGITS} *"
-_DECIMAL: Final = rf" *[+-]?({_DIGITS}(\.[0-9]{{0,37}})?|\.{_DIGITS})([eE][+-]?[0-9]{{1,2}})? *"
-_DATE: Final = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_DATES: Final = ("DATE", "TIMESTAMP")
 
 
 def finite(x: exp.Expression) -> exp.Expression:
     """Whether a double is neither infinite nor NaN, which is the greatest; NULL of NULL."""
     above = exp.GT(this=x, expression=cast(text("-Infinity"), "DOUBLE"))
-    return exp.Paren(this=exp.And(this=above, expression=exp.LT(this=x.copy(), expression=_infinite())))
-
-
-def _infinite() -> exp.Expression:
-    return cast(text("Infinity"), "DOUBLE")
-
-
-def in_range(x: exp.Expression) -> exp.Expression:
-    """0, or 2^−500 ≤ |x| ≤ 2^500, or infinite: of such numbers no product and no quotient leaves the doubles."""
-    small = exp.LT(this=call("ABS", x), expression=double(_SMALLEST))
-    above = exp.GT(this=x.copy(), expression=double(_LARGEST))
-    below = exp.LT(this=x.copy(), expression=double(-_LARGEST))
-    return choose(
-        [
-            (small, double(Fraction(0))),
-            (above, _infinite()),
-            (below, cast(text("-Infinity"), "DOUBLE")),
-        ],
-        x.copy(),
-    )
+    below = exp.LT(this=x.copy(), expression=cast(text("Infinity"), "DOUBLE"))
+    return exp.Paren(this=exp.And(this=above, expression=below))
 
 
 def divided(x: exp.Expression, y: exp.Expression) -> exp.Expression:
-    """x / y of doubles: infinite at a division by zero, NULL of 0 / 0."""
-    quotient = exp.Div(this=x.copy(), expression=call("NULLIF", y.copy(), double(Fraction(0))), typed=True, safe=False)
+    """x / y of doubles: infinite with the sign of x where y is 0, NULL of 0 / 0."""
+    if isinstance(y, exp.Cast) and isinstance(y.this, exp.Literal) and float(y.this.name):
+        return _quotient(x, y)
     zero = exp.EQ(this=y, expression=double(Fraction(0)))
-    signed = exp.Mul(this=call("SIGN", call("NULLIF", x, double(Fraction(0)))), expression=_infinite())
-    return choose([(zero, exp.Paren(this=signed))], exp.Paren(this=quotient))
+    sign = call("SIGN", call("NULLIF", x, double(Fraction(0))))
+    signed = binary(exp.Mul, sign, cast(text("Infinity"), "DOUBLE"))
+    # In a branch of its own the divisor is never 0; NULLIF keeps that true where both are constants.
+    return choose([(zero, signed)], _quotient(x.copy(), call("NULLIF", y.copy(), double(Fraction(0)))))
+
+
+def _quotient(x: exp.Expression, y: exp.Expression) -> exp.Expression:
+    return exp.Paren(this=exp.Div(this=x, expression=y, typed=True, safe=False))
 
 
 def rounded(x: exp.Expression, places: int) -> exp.Expression:
@@ -59,85 +43,41 @@ def rounded(x: exp.Expression, places: int) -> exp.Expression:
     cut = call("TRUNC", moved)
     far = exp.GTE(this=call("ABS", binary(exp.Sub, moved.copy(), cut.copy())), expression=double(Fraction(1, 2)))
     nearest = choose([(far, binary(exp.Add, cut.copy(), call("SIGN", x.copy())))], cut)
-    return exp.Paren(this=exp.Div(this=nearest, expression=scale.copy(), typed=True, safe=False)) if places else nearest
+    return _quotient(nearest, scale.copy()) if places else nearest
 
 
 def attempted(x: Piece, kind: str) -> exp.Expression:
-    """x as a value of another type, NULL where it is none. No value raises."""
-    if x.type == kind or x.type == "NULL":
-        return cast(x.sql, kind)
-    if x.type == "VARCHAR":
-        return _parsed(x.sql, kind)
-    if kind == "BOOLEAN":
-        return binary(exp.NEQ, x.sql, exp.Literal.number(0)) if x.type not in ("DATE", "TIMESTAMP") else _null(kind)
-    if kind in ("DATE", "TIMESTAMP"):
-        return cast(x.sql, kind) if x.type in ("DATE", "TIMESTAMP") else _null(kind)
-    if x.type in ("DATE", "TIMESTAMP"):
+    """x as a value of another type, NULL where it has none; a text is of the type's grammar, a double whole."""
+    if kind == "BOOLEAN" and x.type not in ("VARCHAR", "BOOLEAN", "NULL"):
+        return _null(kind) if x.type in _DATES else binary(exp.NEQ, x.sql, exp.Literal.number(0))
+    if x.type in _DATES and kind not in (*_DATES, "VARCHAR"):
         return _null(kind)
-    if x.type == "BOOLEAN":
+    if x.type == "BOOLEAN" and kind != "BOOLEAN":
         no = exp.Not(this=x.sql.copy())
-        return choose([(x.sql, cast(text("1"), kind)), (no, cast(text("0"), kind))], cast(exp.null(), kind))
-    if kind == "DOUBLE":
-        return cast(x.sql, kind)
-    if x.type == "DOUBLE":
-        return _whole(x.sql, kind)
-    number = x.sql if x.type in INTEGERS else call("FLOOR", binary(exp.Add, x.sql, _half()))
-    return _narrowed(number, kind)
+        return choose([(x.sql, cast(text("1"), kind)), (no, cast(text("0"), kind))], _null(kind))
+    if x.type == "DOUBLE" and kind == "HUGEINT":
+        return _wide(x.sql)
+    if x.type == "HUGEINT" and kind == "BIGINT":
+        inside = exp.Between(this=x.sql, low=whole(-(2**63)), high=whole(2**63 - 1))
+        return choose([(inside, cast(x.sql.copy(), kind))], _null(kind))
+    return cast(x.sql, kind)
 
 
 def _null(kind: str) -> exp.Expression:
     return cast(exp.null(), kind)
 
 
-def _half() -> exp.Expression:
-    return cast(text("0.5"), "DECIMAL(2,1)")
+def _wide(x: exp.Expression) -> exp.Expression:
+    """A whole double within ±2^126. It would keep fifteen digits on its way to NUMERIC, and keeps all to BIGINT.
 
-
-def _narrowed(number: exp.Expression, kind: str) -> exp.Expression:
-    """A whole number in a type that may be too small for it."""
-    reach = _SPLIT - 1 if kind == "BIGINT" else _REACH
-    inside = exp.Between(this=number, low=whole(-reach), high=whole(reach))
-    return choose([(inside, cast(number.copy(), kind))], _null(kind))
-
-
-def _whole(x: exp.Expression, kind: str) -> exp.Expression:
-    """⌊x + 1/2⌋ of a double. A double would keep fifteen digits on its way to NUMERIC, and keeps all to BIGINT."""
-    moved = call("FLOOR", binary(exp.Add, x, double(Fraction(1, 2))))
-    small = exp.Between(this=moved, low=double(Fraction(-(2**62))), high=double(Fraction(2**62)))
-    if kind == "BIGINT":
-        return choose([(small, cast(moved.copy(), kind))], _null(kind))
-    # Above 2^62 a double is whole, and so are both of its parts: what is left by 2^63, and the rest.
-    unit, reach = double(Fraction(_SPLIT)), double(Fraction(_REACH))
-    upper = call("FLOOR", exp.Div(this=x.copy(), expression=unit, typed=True, safe=False))
-    rest = binary(exp.Sub, x.copy(), binary(exp.Mul, upper.copy(), unit.copy()))
-    parts = [cast(cast(part, "BIGINT"), "HUGEINT") for part in (upper, rest)]
-    joined = binary(exp.Add, binary(exp.Mul, parts[0], cast(text(str(_SPLIT)), "HUGEINT")), parts[1])
-    inside = exp.Between(this=x.copy(), low=double(Fraction(-_REACH)), high=reach)
-    return choose([(small, cast(cast(moved.copy(), "BIGINT"), "HUGEINT")), (inside, joined)], _null(kind))
-
-
-def _parsed(x: exp.Expression, kind: str) -> exp.Expression:
-    """A text of the one grammar as a value."""
-    if kind in INTEGERS:
-        number = cast(call("BTRIM", x.copy()), "HUGEINT")
-        matched = choose([(like(x, _INTEGER), number)], _null("HUGEINT"))
-        return matched if kind == "HUGEINT" else _narrowed(matched, kind)
-    if kind == "DOUBLE":
-        return choose([(like(x, _DECIMAL), cast(call("BTRIM", x.copy()), kind))], _null(kind))
-    if kind == "BOOLEAN":
-        small = call("LOWER", x)
-        yes, no = (exp.In(this=small.copy(), expressions=[text(each) for each in words]) for words in _WORDS)
-        return choose([(yes, exp.true()), (no, exp.false())], _null(kind))
-    # The first of the month exists; the day is added, and is another month's where it is too large.
-    first = cast(binary(exp.DPipe, call("LEFT", x.copy(), exp.Literal.number(8)), text("01")), "DATE")
-    days = cast(call("RIGHT", x.copy(), exp.Literal.number(2)), "INTEGER")
-    day = exp.Paren(this=exp.Sub(this=exp.Add(this=first, expression=days), expression=exp.Literal.number(1)))
-    same = exp.EQ(this=call("TO_CHAR", day, text("YYYY-MM-DD")), expression=x.copy())
-    checked = choose([(same, day.copy())], _null("DATE"))
-    return cast(choose([(like(x, _DATE), checked)], _null("DATE")), kind)
-
-
-_WORDS: Final = (("true", "t", "1"), ("false", "f", "0"))
+    x = u·2^63 + r with u = ⌊x / 2^63⌋ and 0 ≤ r < 2^63, both of which doubles hold: a quotient by a power of two is
+    exact, and r is made of the last bits of x.
+    """
+    unit = double(Fraction(_SPLIT))
+    upper = call("FLOOR", _quotient(x.copy(), unit))
+    rest = binary(exp.Sub, x, binary(exp.Mul, upper.copy(), unit.copy()))
+    wide, low = (cast(cast(part, "BIGINT"), "HUGEINT") for part in (upper, rest))
+    return binary(exp.Add, binary(exp.Mul, wide, cast(text(str(_SPLIT)), "HUGEINT")), low)
 
 
 def like(x: exp.Expression, pattern: str) -> exp.Expression:

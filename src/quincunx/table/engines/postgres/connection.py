@@ -33,24 +33,19 @@ SETTINGS: Final = {
     "enable_mergejoin": "off",
     "jit": "off",
 }
-# The first version in which a quotient by an infinite number is 0, and no error.
-_OLDEST: Final = 130_000
+# The first version that knows infinite numbers of NUMERIC; in those before 13 a quotient by infinity is an error.
+_OLDEST: Final = 140_000
 _WAIT: Final = 10
 # SQLSTATE → what it is and what to do. Messages of the database are not passed on: they may hold values.
 _REASONS: Final = {
-    "28000": ("the database does not let this role in", "Look at pg_hba.conf and the role's LOGIN."),
-    "28P01": (
-        "the database does not take the password",
-        "Put it into a password file (PGPASSFILE) or the service file.",
-    ),
-    "3D000": ("there is no such database", "Look at the address."),
-    "53300": ("the database takes no more connections", "Try again."),
-    "57P03": ("the database is starting or stopping", "Try again."),
     "42501": ("this role may not read that", "GRANT SELECT on the table, and USAGE on its schema, to the role."),
     "42P01": ("a table is gone", "Look at its name, and at what stands below a view."),
     "42703": ("a column is gone", "Open the session again: the table has changed."),
 }
-_LOST: Final = ("the database cannot be reached", "Try again when it answers; nothing was spent.")
+_LOST: Final = (
+    "the database cannot be reached",
+    "Look at the address, the role and its password file, and try again when it answers; nothing was spent.",
+)
 _OTHER: Final = ("the database refused this", "Its own log says why.")
 
 
@@ -85,7 +80,7 @@ def connect(source: Postgres) -> Connection[Any]:
 def _check_server(connection: Connection[Any], shown: str) -> None:
     """Refuse a server whose texts are not UTF-8, or on which a setting is not ours, whatever stands between."""
     if connection.info.server_version < _OLDEST:
-        hint = "PostgreSQL 13 and later are read."
+        hint = "PostgreSQL 14 and later are read."
         raise UnavailableError("the server is too old", where=shown, got=str(connection.info.server_version), hint=hint)
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":

@@ -19,12 +19,12 @@ _COUNTS: Final = {"LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE": 0}
 
 
 class PostgresDialect(Dialect):
-    """PostgreSQL 13 and later with the settings of connection.py."""
+    """PostgreSQL 14 and later with the settings of connection.py."""
 
     name = "postgres"
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
-        """The text of a statement; wide whole numbers are NUMERIC, and parameters are numbered in the order of their names."""
+        """The text of a statement. Parameters are numbered in the order of their names."""
         own = tree.copy()
         nodes = list(own.walk())
         names = sorted({node.name for node in nodes if isinstance(node, exp.Placeholder)})
@@ -43,7 +43,7 @@ class PostgresDialect(Dialect):
     # Rows.
 
     def value(self, declared: ColumnSchema, storage: str) -> Piece:
-        return scan.value(declared, storage)
+        return scan.value(self, declared, storage)
 
     def keys(self, name: str, places: str, kind: str) -> exp.Select:
         listed = ((name, kind, "v"), (places, "BIGINT", "i"))
@@ -132,8 +132,8 @@ class PostgresDialect(Dialect):
 
     def text(self, operator: str, *arguments: exp.Expression) -> exp.Expression:
         match operator:
-            case "like" | "ilike":
-                matched = (exp.Like if operator == "like" else exp.ILike)(this=arguments[0], expression=arguments[1])
+            case "like":
+                matched = exp.Like(this=arguments[0], expression=arguments[1])
                 # Without an escape a backslash is an ordinary character.
                 return exp.Paren(this=exp.Escape(this=matched, expression=exp.Literal.string("")))
             case "ends_with":

@@ -29,6 +29,7 @@ _VALUES: Final = {
     "BIGINT": (("0", "1", "-1", "9007199254740993", "9223372036854775807", "-9223372036854775808"), "bigint"),
     "FLOAT": (("0", "-0", "1.5", "3e38", "1e-45", "inf", "-inf", "nan"), "real"),
     "DOUBLE": (_DOUBLES, "double precision"),
+    "NUMERIC": (("0", "-0.5", "1e50", "-1e300", "NaN", "Infinity", "-Infinity"), "numeric"),
     "BOOLEAN": (("true", "false"), "boolean"),
     "VARCHAR": (_TEXTS, "text"),
     "UUID": (("00000000-0000-0000-0000-000000000001",), "uuid"),

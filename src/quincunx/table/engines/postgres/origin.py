@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from sqlglot import exp
@@ -11,13 +12,12 @@ from sqlglot import exp
 from quincunx.data import distinct_names, type_of
 from quincunx.errors import DataError, UnavailableError
 from quincunx.table.declaration import Declaration
+from quincunx.table.engines.postgres.scan import UNLIMITED
 from quincunx.table.engines.postgres.source import Postgres
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# A number without a declared width.
-_UNLIMITED: Final = "NUMERIC"
 _KINDS: Final = {"r": "table", "p": "partitioned table", "m": "materialized view", "v": "view", "f": "foreign table"}
 # Types of pg_catalog → the words of engines.
 _TYPES: Final = {
@@ -127,20 +127,21 @@ def settled(
     declared = {name.lower(): each for name, each in columns.items()}
     fields, unseen = [], dict(hidden)
     for name, storage in found.fields:
-        places = _places(declared.get(name.lower(), Declaration())) if storage == _UNLIMITED else 0
-        if places is None:
+        seen = _seen(declared.get(name.lower(), Declaration())) if storage == UNLIMITED else storage
+        if seen is None:
             unseen[name] = "is of type numeric without a width, which questions can use where a step is declared"
         else:
-            fields.append((name, f"DECIMAL(38,{places})" if storage == _UNLIMITED else storage))
+            fields.append((name, seen))
     return replace(found, fields=tuple(fields)), unseen
 
 
-def _places(declared: Declaration) -> int | None:
-    """The decimal places of a step; none of a whole number; None where nothing is declared."""
+def _seen(declared: Declaration) -> str | None:
+    """The type in which a number without a width is read: a whole number as it is, others with their step's places."""
     if declared.type == "integer":
-        return 0
-    step = declared.step
-    return None if step is None else next((n for n in range(19) if (step * 10**n).denominator == 1), None)
+        return UNLIMITED
+    step = declared.step or Fraction(0)
+    places = next((n for n in range(19) if (step * 10**n).denominator == 1), None)
+    return None if declared.step is None or places is None else f"DECIMAL(38,{places})"
 
 
 def _check_role(where: str, mighty: bool, owner: bool, writer: bool) -> None:
@@ -161,7 +162,7 @@ def _visible(rows: Sequence[tuple[Any, ...]]) -> tuple[tuple[tuple[str, str], ..
         storage = "VARCHAR" if listed else _storage(typed, width) if own else None
         if not granted:
             hidden[name] = "is not granted to this role"
-        elif storage is None or (type_of(storage) is None and storage != _UNLIMITED):
+        elif storage is None or (type_of(storage) is None and storage != UNLIMITED):
             hidden[name] = f"is of type {shown.partition('(')[0]}, which questions cannot use"
         else:
             seen.append((name, storage))
@@ -173,4 +174,4 @@ def _storage(name: str, width: int) -> str | None:
         return _TYPES.get(name)
     # As the catalogue packs it: the digits above, below them the decimal places in eleven bits with a sign.
     digits, places = (width - 4) >> 16 & 0xFFFF, ((width - 4) & 0x7FF ^ 1024) - 1024
-    return f"DECIMAL({digits},{places})" if width >= 4 and digits <= 38 and 0 <= places <= digits else _UNLIMITED
+    return f"DECIMAL({digits},{places})" if width >= 4 and digits <= 38 and 0 <= places <= digits else UNLIMITED
