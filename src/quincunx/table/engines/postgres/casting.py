@@ -70,14 +70,15 @@ def _null(kind: str) -> exp.Expression:
 def _wide(x: exp.Expression) -> exp.Expression:
     """A whole double within ±2^126. It would keep fifteen digits on its way to NUMERIC, and keeps all to BIGINT.
 
-    x = u·2^63 + r with u = ⌊x / 2^63⌋ and 0 ≤ r < 2^63, both of which doubles hold: a quotient by a power of two is
-    exact, and r is made of the last bits of x.
+    x = u·2^63 + r with u = x / 2^63 cut toward zero, and |r| < 2^63 with the sign of x. Doubles hold both: a quotient
+    by a power of two is exact, and r is made of the last bits of x. At the upper end itself u would be 2^63.
     """
     unit = double(Fraction(_SPLIT))
-    upper = call("FLOOR", _quotient(x.copy(), unit))
+    upper = call("TRUNC", _quotient(x.copy(), unit))
     rest = binary(exp.Sub, x, binary(exp.Mul, upper.copy(), unit.copy()))
     wide, low = (cast(cast(part, "BIGINT"), "HUGEINT") for part in (upper, rest))
-    return binary(exp.Add, binary(exp.Mul, wide, cast(text(str(_SPLIT)), "HUGEINT")), low)
+    joined = binary(exp.Add, binary(exp.Mul, wide, cast(text(str(_SPLIT)), "HUGEINT")), low)
+    return choose([(exp.EQ(this=x.copy(), expression=double(Fraction(_SPLIT**2))), whole(_SPLIT**2))], joined)
 
 
 def like(x: exp.Expression, pattern: str) -> exp.Expression:
