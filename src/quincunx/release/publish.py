@@ -159,7 +159,9 @@ def _columns(
         known = found_range
     done = applied(tidy, expression, program)
     said = [TIDY[each] for each in done] + ([SIGNED] if "non-negative" in tidy and "non-negative" not in done else [])
-    columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done)
+    columns = _with_companions(
+        name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done
+    )
     drawn = _drawn(expression, known, program, stored)
     about = f"bounded {program.query.aggregates[expression.index].noun}" if isinstance(expression, Measured) else ""
     return [replace(columns[0], note="; ".join(said), about=about, drawn=drawn), *columns[1:]]
@@ -168,7 +170,7 @@ def _columns(
 def _derived(
     expression: Expression, program: Program, stored: Stored, keys: Mapping[int, Floats], risk: Fraction
 ) -> Range | None:
-    """What is known of an output that is computed: its quotients, and the aggregates outside of them, share the risk."""
+    """What is known of an output that is computed: its quotients and the aggregates beside them share the risk."""
     quotients = Quotients(program=program, stored=stored, keys=keys)
     inside = quotients.inside(expression)
     outside = _outside(expression, inside)
