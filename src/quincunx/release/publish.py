@@ -81,6 +81,20 @@ def _published(program: Program, stored: Stored, index: int, risk: Fraction) -> 
     return program.query.aggregates[index].estimate(numbers, parts, risk)
 
 
+def range_of(program: Program, stored: Stored, index: int, risk: Fraction) -> Range:
+    """What is known of one aggregate, for arithmetic on it."""
+    return _range(_published(program, stored, index, risk), program.parts[index])
+
+
+def numeric_keys(program: Program, stored: Stored) -> dict[int, Floats]:
+    """The keys that are numbers, for arithmetic on them."""
+    return {
+        i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
+        for i, key in enumerate(program.query.keys)
+        if key.expression.type in NUMBERS
+    }
+
+
 def _range(found: Estimate, measures: tuple[int, ...]) -> Range:
     slopes = dict(zip(measures, found.slopes, strict=True))
     return Range(value=found.near, low=found.low, high=found.high, slopes=slopes)
@@ -144,13 +158,8 @@ def _columns(
         kind, scale = _derived_type(expression.type), 0
         values = [_plain(value, kind) for value in values]
         share = (1 - confidence) / len(used)
-        ranges = {i: _range(_published(program, stored, i, share), program.parts[i]) for i in used}
-        numeric = {
-            i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
-            for i, key in enumerate(program.query.keys)
-            if key.expression.type in NUMBERS
-        }
-        found_range = derived(expression, ranges, numeric) if len(values) else None
+        ranges = {i: range_of(program, stored, i, share) for i in used}
+        found_range = derived(expression, ranges, numeric_keys(program, stored)) if len(values) else None
         if found_range is None or kind not in ("integer", "float"):
             return [Column(name=name, type=kind, role="value", values=tuple(values), note=_BARE)]
         known = found_range
