@@ -9,6 +9,7 @@ from quincunx.lazy import exports
 from quincunx.table.aggregates import (
     AGGREGATES,
     Estimate,
+    Expected,
     Floats,
     LinearForm,
     Noise,
