@@ -16,6 +16,7 @@ from quincunx.mechanisms.mechanism import Mechanism, Parameter
 from quincunx.mechanisms.parameters import stated
 from quincunx.mechanisms.partition_selection import PartitionSelection
 from quincunx.mechanisms.permute_and_flip import PermuteAndFlip
+from quincunx.mechanisms.quantile_choice import QuantileChoice
 from quincunx.mechanisms.quantile_cuts import QuantileCuts
 from quincunx.mechanisms.quantile_flip import QuantileFlip
 from quincunx.mechanisms.randomized_response import Estimate, RandomizedResponse
@@ -35,6 +36,7 @@ __all__ = [
     "Mechanism",
     "PartitionSelection",
     "PermuteAndFlip",
+    "QuantileChoice",
     "QuantileCuts",
     "QuantileFlip",
     "RandomizedResponse",

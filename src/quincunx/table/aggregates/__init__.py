@@ -22,7 +22,7 @@ from quincunx.table.aggregates.quotient import Form as LinearForm
 from quincunx.table.aggregates.quotient import Quotient, quotient
 from quincunx.table.aggregates.slope import Slope
 from quincunx.table.aggregates.sum import Sum
-from quincunx.table.aggregates.term import ONES, Factor, Lattice, Term, grid_of, lattice_of
+from quincunx.table.aggregates.term import MAX_STEPS, ONES, Factor, Lattice, Term, grid_of, lattice_of
 from quincunx.table.aggregates.total import decimals, exact_decimal
 from quincunx.table.aggregates.variance import Variance
 
@@ -48,6 +48,7 @@ NODES: Final[tuple[type[exp.Expr], ...]] = tuple({node: None for each in AGGREGA
 
 __all__ = [
     "AGGREGATES",
+    "MAX_STEPS",
     "NODES",
     "ONES",
     "Aggregate",

@@ -11,6 +11,7 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.data import binary, both, call, cast, choose, column, decimal_parts, option, text, try_cast
+from quincunx.table import meaning
 from quincunx.table.expression import Value
 
 __all__ = [
@@ -65,7 +66,10 @@ class Piece:
             return self
         if self.value is not None and wanted == "DOUBLE":
             return Piece(sql=double(self.value), type=wanted)
-        return Piece(sql=cast(self.sql, wanted), type=wanted)
+        wide = self.type == "HUGEINT" or (decimal_parts(self.type) or (0, 0))[0] > 15
+        # By its digits, which every engine rounds to the nearest double; some round twice otherwise.
+        held = cast(self.sql, "VARCHAR") if wide and wanted == "DOUBLE" else self.sql
+        return Piece(sql=cast(held, wanted), type=wanted)
 
 
 def whole(value: int) -> exp.Expression:
@@ -84,11 +88,10 @@ def double(value: Fraction) -> exp.Expression:
 
 
 def nearest(value: Fraction) -> float:
-    """The double nearest to a rational; infinite where it is too large."""
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
+    """The double nearest to a rational, in the range of decimal numbers: 0 or infinite where it is outside."""
+    if abs(value) > meaning.LARGEST:
         return float("inf") if value > 0 else float("-inf")
+    return value.numerator / value.denominator if abs(value) >= meaning.SMALLEST else 0.0
 
 
 def constant(value: Value) -> Piece:
