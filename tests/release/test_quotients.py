@@ -84,10 +84,13 @@ def test_values_that_are_rounded_have_no_proved_bounds() -> None:
 def test_the_rest_of_an_expression_shares_the_risk() -> None:
     with session() as opened:
         both = "SUM(x) / SUM(w)"
-        sql = f"SELECT {both} AS r, {both} + AVG(x) AS s, ROUND({both}, 1) AS t, {both} + {both} AS d FROM t WHERE g < 50"
+        outputs = f"{both} AS r, {both} + AVG(x) AS s, AVG(x) AS m, ROUND({both}, 1) AS t, {both} + {both} AS d"
+        sql = f"SELECT {outputs} FROM t WHERE g < 50"
         row = dict(opened.sql(sql, spend=40).rows[0])
-    width = {name: row[f"{name}_high"] - row[f"{name}_low"] for name in "rstd"}
+    width = {name: row[f"{name}_high"] - row[f"{name}_low"] for name in "rstdm"}
     assert width["s"] > width["r"]
+    # Two statements of which each is at half of the risk, and not one of them at all of it.
+    assert width["s"] > 1.1 * (width["r"] + width["m"])
     assert width["t"] == pytest.approx(width["r"] + 0.1)
     assert width["d"] == pytest.approx(2 * width["r"])
 

@@ -76,4 +76,4 @@ def test_windows_in_the_question_say_it_too() -> None:
         sql = "SELECT g, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS place FROM t GROUP BY g"
         answer = opened.sql(f"{sql} ORDER BY n DESC LIMIT 2", spend=1)
     assert f"{LEFT}n." in answer.notes
-    assert [row["g"] for row in answer.rows][0] == "a"
+    assert answer.rows[0]["g"] == "a"

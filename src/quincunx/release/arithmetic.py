@@ -45,8 +45,8 @@ def derived(
         return _point(keys[expression.index]) if expression.index in keys else None
     if isinstance(expression, Literal):
         number = expression.value
-        known = isinstance(number, int) or hasattr(number, "denominator")
-        return _point(np.full(size, float(number))) if known and number is not None else None  # type: ignore[arg-type]
+        numeric = isinstance(number, int) or hasattr(number, "denominator")
+        return _point(np.full(size, float(number))) if numeric and number is not None else None  # type: ignore[arg-type]
     if not isinstance(expression, Call) or expression.operator not in RULES:
         return None
     parts = [derived(part, measured, keys, known) for part in expression.arguments]

@@ -9,7 +9,7 @@ sharing. See pricing.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -40,6 +40,7 @@ from quincunx.table import Measure, Part, Program, Result, Selection, Value
 
 # No half-width is looked for beyond this spend.
 _MOST: Final = 2**50
+_LEAST: Final = Fraction(1, 2**50)
 _WAYS_OUT: Final = (
     "List the public keys of the column, or state a delta above 0 in the standard and in the question, "
     "or leave the column out of GROUP BY."
@@ -180,6 +181,11 @@ def spend_for(
         priced = price(program, standard, spend, delta, other)
         return all(_half_width(priced, index, risk, rows) <= width for index, width in wanted.items())
 
+    return smallest(enough)
+
+
+def smallest(enough: Callable[[Fraction], bool]) -> Fraction:
+    """The smallest spend, to 4 digits, that is enough for a half-width: where one is, every larger one is."""
     high = Fraction(1)
     while not enough(high):
         high *= 2
@@ -188,6 +194,9 @@ def spend_for(
             raise ParameterError("no spend reaches this half-width", where="within", hint=hint)
     while enough(high / 2):
         high /= 2
+        if high < _LEAST:
+            hint = "It is as wide as what is known without an answer: ask for a narrower one."
+            raise ParameterError("every spend reaches this half-width", where="within", hint=hint)
     # Four digits, rounded up: the spend is what people read.
     digit = Fraction(10) ** (math.floor(math.log10(high / 2)) - 3)
     low, steps = math.floor(high / 2 / digit), math.ceil(high / digit)

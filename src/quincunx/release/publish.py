@@ -146,29 +146,27 @@ def _columns(
     else:
         kind, scale = _derived_type(expression.type), 0
         values = [_plain(value, kind) for value in values]
-        found_range = None
-        numeric = {
-            i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
-            for i, key in enumerate(program.query.keys)
-            if key.expression.type in NUMBERS
-        }
-        if len(values):
-            found_range = _derived(expression, program, stored, numeric, 1 - confidence)
+        found_range = enclosure(expression, program, stored, 1 - confidence) if len(values) else None
         if found_range is None or kind not in ("integer", "float"):
             return [Column(name=name, type=kind, role="value", values=tuple(values), note=_BARE)]
         known = found_range
     done = applied(tidy, expression, program)
     said = [TIDY[each] for each in done] + ([SIGNED] if "non-negative" in tidy and "non-negative" not in done else [])
-    columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done)
+    columns = _with_companions(
+        name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done
+    )
     drawn = _drawn(expression, known, program, stored)
     about = f"bounded {program.query.aggregates[expression.index].noun}" if isinstance(expression, Measured) else ""
     return [replace(columns[0], note="; ".join(said), about=about, drawn=drawn), *columns[1:]]
 
 
-def _derived(
-    expression: Expression, program: Program, stored: Stored, keys: Mapping[int, Floats], risk: Fraction
-) -> Range | None:
-    """What is known of an output that is computed: its quotients, and the aggregates outside of them, share the risk."""
+def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fraction) -> Range | None:
+    """What is known of an output that is computed: its quotients and the aggregates beside them share the risk."""
+    keys = {
+        i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
+        for i, key in enumerate(program.query.keys)
+        if key.expression.type in NUMBERS
+    }
     quotients = Quotients(program=program, stored=stored, keys=keys)
     inside = quotients.inside(expression)
     outside = _outside(expression, inside)

@@ -47,7 +47,7 @@ def contested_above(tables: Tables, sql: str, confidence: Fraction) -> tuple[str
     order, limit = (None, None) if tree is None else (tree.args.get("order"), tree.args.get("limit"))
     if tree is None or order is None or limit is None:
         return ()
-    name = _ordered_by(order.expressions[0].this, tree)
+    name = _ordered_by(order.expressions[0].this.unnest(), tree)
     first, most = _number(tree.args.get("offset")), _number(limit)
     if name is None or first is None or not most:
         return ()

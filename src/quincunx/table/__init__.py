@@ -9,6 +9,7 @@ from quincunx.lazy import exports
 from quincunx.table.aggregates import (
     AGGREGATES,
     Estimate,
+    Expected,
     Floats,
     LinearForm,
     Noise,
@@ -43,10 +44,15 @@ from quincunx.table.table import schema as schema_of
 # A checker of types sees the names themselves, so that a name that is not there stays an error.
 if TYPE_CHECKING:
     from quincunx.table.engines import DuckDB, evaluate
+    from quincunx.table.engines.postgres.source import Postgres
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        {"DuckDB": ("quincunx.table.engines", "DuckDB"), "evaluate": ("quincunx.table.engines", "evaluate")},
+        {
+            "DuckDB": ("quincunx.table.engines", "DuckDB"),
+            "Postgres": ("quincunx.table.engines.postgres.source", "Postgres"),
+            "evaluate": ("quincunx.table.engines", "evaluate"),
+        },
     )
 
-__all__ = ["Table"]
+__all__ = ["Postgres", "Table"]

@@ -67,7 +67,13 @@ class Grid:
         # What is no tree is named as it was before there were any.
         tree = {"branching": self.branching} if self.branching else {}
         return canonical.node(
-            self.tag, **tree, levels=levels, interval=self.interval, weight=self.weight, moves=self.moves, apart=self.apart
+            self.tag,
+            **tree,
+            levels=levels,
+            interval=self.interval,
+            weight=self.weight,
+            moves=self.moves,
+            apart=self.apart,
         )
 
 
@@ -84,7 +90,8 @@ class Measure:
     step / 2^fraction in the data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in
     lattice units, between the results of neighbouring datasets under the unit of protection. grid: instead of a sum,
     the weights of the rows at each value from low to high, by the number of steps above low; rows without a value have
-    none. Inside a group their distance is the sum over values; where there is a tree, it is that of its counts. of: what is added up, in a word.
+    none. Inside a group their distance is the sum over values; where there is a tree, it is that of its counts. of:
+    what is added up, in a word.
     """
 
     tag: ClassVar[str] = "Measure"

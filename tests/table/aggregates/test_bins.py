@@ -139,6 +139,17 @@ def test_noise_is_for_all_levels_and_moves(standard: Any, moves: bool) -> None:
         assert noise.endswith(f"σ = {sigma:.4g}")
 
 
+def test_unweighted_rows_have_noise_in_finer_parts() -> None:
+    """Rows that are people of their own are unweighted: noise is drawn in parts of 1/1024, and for a whole row."""
+    with session(qx.unit.AddRemove()) as opened:
+        quote = opened.explain("SELECT HISTOGRAM(x, [5]) AS h FROM t", spend=1)
+        answer = opened.sql("SELECT HISTOGRAM(x, [5]) AS h FROM t", spend=1)
+    assert quote.noise[0].endswith("scale = 1")
+    row = dict(answer.rows[0])
+    assert row["h_to_5_se"] == pytest.approx(np.sqrt(2), rel=1e-3)
+    assert row["h_to_5_high"] - row["h_to_5_low"] == pytest.approx(2 * np.log(20), rel=0.01)
+
+
 # Numbers.
 
 
@@ -172,11 +183,17 @@ def test_without_noise_the_numbers_are_those_of_duckdb() -> None:
         days = dict(asked.sql(dated, spend=10**20).rows[0])
         up = dict(asked.sql("SELECT CDF(x, [5, 9.5]) AS c, CDF_COUNT(x, [5, 9.5]) AS k FROM t", spend=10**20).rows[0])
         many = ", ".join(map(str, range(20)))
-        long = dict(asked.sql(f"SELECT CDF(x, [{many}]) AS c, CDF_COUNT(x, [{many}]) AS k FROM t", spend=10**20).rows[0])
+        long = dict(
+            asked.sql(f"SELECT CDF(x, [{many}]) AS c, CDF_COUNT(x, [{many}]) AS k FROM t", spend=10**20).rows[0]
+        )
     ((theirs,),) = duckdb.sql(sql.replace("FROM t", "FROM ROWS")).fetchall()
     assert [found[f"h_{name}"] for name in ("to_5", "to_9_5", "to_20", "over_20")] == list(theirs.values())
-    ((theirs,),) = duckdb.sql(dated.replace("HISTOGRAM(day", "HISTOGRAM(day::DATE").replace("FROM t", "FROM ROWS")).fetchall()
-    assert [days[f"h_{name}"] for name in ("to_2024_01_10", "to_2024_02_01", "over_2024_02_01")] == list(theirs.values())
+    ((theirs,),) = duckdb.sql(
+        dated.replace("HISTOGRAM(day", "HISTOGRAM(day::DATE").replace("FROM t", "FROM ROWS")
+    ).fetchall()
+    assert [days[f"h_{name}"] for name in ("to_2024_01_10", "to_2024_02_01", "over_2024_02_01")] == list(
+        theirs.values()
+    )
     values = ROWS.x.dropna().to_numpy()
     assert up["k_to_9_5"] == (values <= 9.5).sum()
     assert up["c_to_5"] == pytest.approx((values <= 5).mean())
@@ -228,11 +245,13 @@ def part(bins: int, branching: int, noise: Any, split: int = 4) -> Part:
 
 
 @pytest.mark.usefixtures("stream")
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(
+    "noise", [pytest.param(each, marks=pytest.mark.ci if each[0] in "ln" else ()) for each in NOISES]
+)
 @pytest.mark.parametrize(("bins", "branching"), [(4, 4), (21, 4), (33, 16)])
 def test_intervals_cover(bins: int, branching: int, noise: str, full: bool) -> None:
     """Each bin and edge at 95 %, false-alarm rate 1e-9; where there is noise enough not much more often."""
-    draws = 20_000 if full else 2_000
+    draws = 20_000 if full else 1_000
     weights = (np.arange(bins) * 7919 % 101) * 4 + 60
     given = part(bins, branching, NOISES[noise])
     numbers = [given.noise.sample(np.broadcast_to(weights, (draws, bins)))]
@@ -247,9 +266,9 @@ def test_intervals_cover(bins: int, branching: int, noise: str, full: bool) -> N
             assert ((found.low <= found.near) & (found.near <= found.high)).all()
             if smooth:
                 error = np.sqrt(np.mean((found.near - true) ** 2))
-                assert np.median(found.se) == pytest.approx(error, rel=0.1), (kind, place)
-                assert np.median(found.high - found.low) / 2 <= 2.3 * error, (kind, place)
-                assert held <= 0.985, (kind, place)
+                assert np.median(found.se) == pytest.approx(error, rel=0.15), (kind, place)
+                assert np.median(found.high - found.low) / 2 <= 2.5 * error, (kind, place)
+                assert held <= 0.99, (kind, place)
 
 
 def test_the_error_of_a_share_is_below_the_line_between_two() -> None:
@@ -347,7 +366,7 @@ def test_bins_take_part_in_arithmetic_having_and_order() -> None:
         ("HISTOGRAM(g, ['a', 'b'])", "HISTOGRAM needs a number or a date", "GROUP BY"),
         ("HISTOGRAM(x, ['a'])", "an edge is a constant of the value's type", "HISTOGRAM(x, [10, 20, 30])"),
         ("HISTOGRAM(x, [x])", "an edge is a constant of the value's type", "HISTOGRAM(x, [10, 20, 30])"),
-        ("HISTOGRAM(x, [DATE '2024-01-01'])", "an edge is a constant of the value's type", "HISTOGRAM(x, [10, 20, 30])"),
+        ("CDF(x, [DATE '2024-01-01'])", "an edge is a constant of the value's type", "CDF(x, [10, 20, 30])"),
         ("HISTOGRAM(day, [3])", "an edge is a constant of the value's type", "HISTOGRAM(x, [10, 20, 30])"),
         ("HISTOGRAM(day, ['2024-01-01'])", "an edge of dates is a date", "DATE '2024-01-31'"),
     ],

@@ -91,7 +91,7 @@ class Bins(Aggregate, ABC):
         if not 1 <= len(edges) <= MOST:
             return []
         names = [f"to_{_named(each)}" for each in edges] + ([f"over_{_named(edges[-1])}"] if cls.beyond else [])
-        found = []
+        found: list[tuple[exp.Expr, str, str]] = []
         for place, name in enumerate(names):
             one = node.copy()
             one.set("place", exp.Literal.number(place))
@@ -157,7 +157,7 @@ def _sortable(edge: Literal) -> Any:
     value = edge.value
     # A day is before its moments.
     if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime(value.year, value.month, value.day)  # noqa: DTZ001 - tables have no zones
+        return datetime(value.year, value.month, value.day)
     return value
 
 

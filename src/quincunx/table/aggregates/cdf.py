@@ -70,9 +70,7 @@ class Cdf(Bins):
         assumed = f"assumed: a group of {rows:,} rows, of which the share {amount(share)} lies there"
         return Expected(half_width=half, se=se, assumed=assumed)
 
-    def _shares(
-        self, below: Floats, total: Floats, inside: NDArray[np.bool_], part: Part, risk: Fraction
-    ) -> Estimate:
+    def _shares(self, below: Floats, total: Floats, inside: NDArray[np.bool_], part: Part, risk: Fraction) -> Estimate:
         """The hull of {r in [0, 1] : |below − r·total| ≤ q(r)}; all of [0, 1] where the total is within its error."""
         tree = part.noise
         reach = _reach(tree.bins, tree.branching, tree.noise, risk)
@@ -86,9 +84,7 @@ class Cdf(Bins):
             off = np.abs(below - share * total) - slack
             return np.asarray(off <= np.interp(share, [float(each) for each in _SHARES], allowed))
 
-        low, high = (
-            np.where(settled, end(possible, near, np.full(near.shape, side)), side) for side in (0.0, 1.0)
-        )
+        low, high = (np.where(settled, end(possible, near, np.full(near.shape, side)), side) for side in (0.0, 1.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             se = np.where(settled, self._errors(near, tree) / total, np.nan)
         return Estimate(

@@ -14,8 +14,8 @@ from quincunx.table.aggregates.call import Call, Form
 from quincunx.table.aggregates.number import beside, number
 from quincunx.table.aggregates.term import Term, counted
 from quincunx.table.aggregates.total import Total
-from quincunx.table.operators import apply
 from quincunx.table.interval import Bounds
+from quincunx.table.operators import apply
 from quincunx.table.typing.facts import Facts
 
 

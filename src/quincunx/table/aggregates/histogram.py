@@ -58,9 +58,7 @@ class Histogram(Bins):
         return expected(part, each_bin(part.noise.bins, part.noise.branching)[self.place], risk)
 
 
-def counted(
-    counts: NDArray[Any], settled: NDArray[np.bool_], part: Part, row: Floats, risk: Fraction
-) -> Estimate:
+def counted(counts: NDArray[Any], settled: NDArray[np.bool_], part: Part, row: Floats, risk: Fraction) -> Estimate:
     """Counts that were read from a tree; row: what each of its noisy counts adds to them."""
     tree = part.noise
     unit = part.unit / tree.split

@@ -69,6 +69,6 @@ def quotient(
 def _within(ends: Floats, bounds: Bounds, settled: NDArray[np.bool_], side: int) -> Floats:
     """Ends inside what is proved; where nothing else is known, the proved end itself."""
     low, high = (None if each is None else float(each) for each in bounds)
-    known = np.clip(ends, low, high) if low is not None or high is not None else ends
-    other = high if side else low
-    return np.where(settled, known, np.nan if low is None or high is None else other)
+    if low is None or high is None:
+        return np.where(settled, ends, np.nan)
+    return np.where(settled, np.clip(ends, low, high), high if side else low)

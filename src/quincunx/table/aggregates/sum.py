@@ -44,7 +44,7 @@ class Sum(Total):
         return (Term(counts=False, argument=self.argument, where=self.where, called="SUM"),)
 
     def over(self, other: Aggregate) -> Bounds:
-        """A sum of w·x over the sum of w, or of x over a count, is a mean of x: w ≥ 0, and rows without x count as 0."""
+        """A sum of w·x over the sum of w, or of x over a count, is a mean of x: w ≥ 0, rows without x count as 0."""
         if other.where != self.where or not isinstance(other, Sum | Count):
             return None, None
         value = self._weighted_by(other.argument) if isinstance(other, Sum) else self.argument

@@ -82,8 +82,8 @@ class Term:
     product of the factors, where there are some and no argument. centred: the argument's middle is subtracted before.
     lattice: of what is added up; of an argument it need not be given. levels: quantiles of the argument, from the
     weights at each of its values; interval: whether they get intervals. bins: rows are counted at each value of the
-    argument, "each" by itself, or in a "tree" from which counts up to any value are read. of: what is added up, and called: by which
-    function, in words that are no part of what is measured.
+    argument, "each" by itself, or in a "tree" from which counts up to any value are read. of: what is added up, and
+    called: by which function, in words that are no part of what is measured.
     """
 
     vector: Literal["rows", "people", "values"] = "rows"

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -46,7 +47,7 @@ def squares(bins: int, branching: int) -> Squares:
     children: list[tuple[int, ...]] = [()] * bins
     up, spread = [Fraction(0)] * bins, [Fraction(1)] * bins
     below = 0
-    for size, count in zip(levels, levels[1:], strict=False):
+    for size, count in pairwise(levels):
         for at in range(count):
             first = below + at * branching
             mine = tuple(range(first, min(first + branching, below + size)))
@@ -117,7 +118,7 @@ def fitted_counts(numbers: Numbers, tree: CountTree) -> Fitted:
 @lru_cache(maxsize=4)
 def _fitted_counts(numbers: bytes, shape: tuple[int, int], bins: int, branching: int) -> Fitted:
     given = np.frombuffer(numbers, dtype=np.int64).reshape(shape)
-    settled = (np.abs(given) < LIMIT).all(axis=1)
+    settled = np.asarray((np.abs(given) < LIMIT).all(axis=1))
     each = given.astype(object)
     if len(levels_of(bins, branching)) > 1:
         each = np.array(fitted(each.T, squares(bins, branching)), dtype=object).T.reshape(shape[0], bins)

@@ -15,6 +15,7 @@ from sqlglot import exp
 from quincunx.data import Notation
 from quincunx.errors import DataError
 from quincunx.mechanisms import gathered
+from quincunx.table.declaration import Declaration
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Value
 from quincunx.table.measure import Program
@@ -22,9 +23,12 @@ from quincunx.table.plan import Key
 from quincunx.table.schema import ColumnSchema, Schema
 
 # Name → (module, class); loaded when something is opened, so that each may need libraries of its own.
-ENGINES: Final[Mapping[str, tuple[str, str]]] = {"duckdb": ("quincunx.table.engines.duckdb", "DuckDB")}
+ENGINES: Final[Mapping[str, tuple[str, str]]] = {
+    "duckdb": ("quincunx.table.engines.duckdb", "DuckDB"),
+    "postgres": ("quincunx.table.engines.postgres", "PostgresEngine"),
+}
 # Library and class of a source → the engine that reads it; everything else is data of this machine, which DuckDB reads.
-ELSEWHERE: Final[dict[tuple[str, str], str]] = {}
+ELSEWHERE: Final[dict[tuple[str, str], str]] = {("quincunx", "Postgres"): "postgres"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +110,22 @@ class Engine(Protocol):
     def __init__(self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False) -> None: ...
 
     @staticmethod
-    def bind(source: object, notation: Notation) -> tuple[Binding, Mapping[str, str]]:
-        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
+    def bind(
+        source: object, notation: Notation, columns: Mapping[str, Declaration]
+    ) -> tuple[Binding, Mapping[str, str]]:
+        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row.
+
+        columns: what is declared, by their names.
+        """
         ...
 
     @staticmethod
     def public_rows(origin: Binding, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
         """All rows of a public source in their order: keys as values, or everything as texts."""
+        ...
+
+    def check(self) -> tuple[str, ...]:
+        """Look whether the tables can still be read as they were declared; what is worth saying. Reads no row."""
         ...
 
     def sql(self, program: Program) -> str:

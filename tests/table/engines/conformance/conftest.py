@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.table.engines.conformance.engines import ENGINES, Place
+from tests.table.engines.postgres.conftest import reading
+
+__all__ = ["place", "reading"]
 
 
 @pytest.fixture(params=sorted(ENGINES))
