@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -174,8 +175,7 @@ def _answers(case: Hostile, source: Any, key: str, questions: Sequence[str]) -> 
 
 def _beside(case: Hostile) -> dict[str, Table]:
     """Ordinary tables beside the hostile one: of the same people; of texts a public one, and one that x links."""
-    import pyarrow as pa
-
+    pa: Any = import_module("pyarrow")
     limits = {"rows": 2, "groups": 2}
     found = {"u": Table(pa.table({"p": [1, 1, 2, 3], "w": [1, 2, 2, 3]}), limits=limits)}
     if case.asked == "text":
