@@ -178,6 +178,9 @@ def _noise_words(priced: Priced) -> tuple[str, ...]:
 
 
 def _direct(name: str, index: int, priced: Priced, risk: Fraction, group_size: int) -> OutputError:
+    if any(priced.program.measures[part].ladder is not None for part in priced.program.parts[index]):
+        assumed = "in proportion to the bound that is chosen"
+        return OutputError(name=name, half_width=None, se=None, assumed=assumed)
     found = priced.program.query.aggregates[index].expected(parts_of(priced, index), risk, group_size)
     return OutputError(name=name, half_width=found.half_width, se=found.se, assumed=found.assumed)
 

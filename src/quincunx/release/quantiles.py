@@ -45,7 +45,7 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
         buckets=buckets,
         split=split,
         # In norm 2 a depth of range η costs η²/8.
-        eta=each if norm == 1 else _root_below(8 * each),
+        eta=each if norm == 1 else root_below(8 * each),
         weight=grid.weight,
         norm=norm,
         moves=grid.moves,
@@ -60,6 +60,6 @@ def _moved(norm: int, *, moves: bool) -> int:
     return 1 if not moves else 4 if norm == 1 else 2
 
 
-def _root_below(square: Fraction) -> Fraction:
+def root_below(square: Fraction) -> Fraction:
     """√square, or less than 2^−64 less."""
     return Fraction(isqrt(int(square * 4**64)), 2**64)

@@ -21,7 +21,7 @@ from quincunx.table.expression import (
     Value,
 )
 from quincunx.table.interval import Bounds, End
-from quincunx.table.measure import Grid, Measure, Program, Selection, columns_read
+from quincunx.table.measure import Grid, Ladder, Measure, Program, Selection, columns_read
 from quincunx.table.plan import Key, Query
 from quincunx.table.rules import plan as planned
 from quincunx.table.schema import ColumnSchema, Limits, Link, Schema, TableSchema

@@ -81,7 +81,8 @@ class Term:
     values are counted; otherwise the argument is added up, or the
     product of the factors, where there are some and no argument. centred: the argument's middle is subtracted before.
     lattice: of what is added up; of an argument it need not be given. levels: quantiles of the argument, from the
-    weights at each of its values; interval: whether they get intervals. of: what is added up, and called: by which
+    weights at each of its values; interval: whether they get intervals. rungs: where the bound of the argument is looked
+    for, in steps, the highest last; lattice is then that of the highest. of: what is added up, and called: by which
     function, in words that are no part of what is measured.
     """
 
@@ -94,6 +95,7 @@ class Term:
     lattice: Lattice = ONES
     levels: tuple[Fraction, ...] = ()
     interval: bool = True
+    rungs: tuple[int, ...] = ()
     of: str = field(default="values", compare=False)
     called: str = field(default="", compare=False)
 

@@ -15,7 +15,7 @@ from quincunx.data import decimal_parts
 from quincunx.table.aggregates import Factor
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, double, text, whole
-from quincunx.table.measure import Measure
+from quincunx.table.measure import Ladder, Measure
 
 
 def present(d: Dialect, piece: Piece) -> exp.Expression:
@@ -47,6 +47,26 @@ def kept(measure: Measure, steps: exp.Expression, where: exp.Expression | None) 
     moved = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
     value = call("COALESCE", moved, whole(0))
     return value if where is None else choose([(where, value)], whole(0))
+
+
+def rung_of(ladder: Ladder, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    """The first rung that holds the value of a row, from 0; NULL where it has none. `steps`: within the highest."""
+    size = call("ABS", steps) if ladder.rungs[-1].low < 0 else steps
+    *lower, _ = ladder.rungs
+    held: list[tuple[exp.Expression, exp.Expression]] = [
+        (exp.LTE(this=size.copy(), expression=whole(rung.high)), whole(place)) for place, rung in enumerate(lower)
+    ]
+    return choose([(_counts(steps, where), choose(held, whole(len(lower))) if held else whole(0))], exp.null())
+
+
+def at_rung(measure: Measure, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    """What a row adds before it is weighted, bounded by a rung."""
+    return choose([(_counts(steps, where), _within(measure, steps.copy()))], whole(0))
+
+
+def _counts(steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    there = exp.Paren(this=exp.Not(this=exp.Is(this=steps.copy(), expression=exp.null())))
+    return both([there] + ([where] if where is not None else []))
 
 
 def product(d: Dialect, measure: Measure, arguments: Sequence[Piece], where: exp.Expression | None) -> exp.Expression:

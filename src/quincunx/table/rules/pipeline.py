@@ -12,6 +12,7 @@ from quincunx.table.rules.bound import bound
 from quincunx.table.rules.clamp import clamp
 from quincunx.table.rules.draft import Draft
 from quincunx.table.rules.growth import growth
+from quincunx.table.rules.ladder import climb, ladder
 from quincunx.table.rules.lattice import lattice
 from quincunx.table.rules.merge import merge
 from quincunx.table.rules.scale import scale
@@ -24,7 +25,9 @@ RULES: Final[tuple[Callable[[Draft], Draft], ...]] = (
     merge,
     clamp,
     growth,
+    climb,
     split,
+    ladder,
     lattice,
     share,
     bound,
