@@ -1,4 +1,4 @@
-"""A sum whose bound is chosen first: a rung of a public ladder by the exponential mechanism, then noise for that rung."""
+"""A sum whose bound is chosen first: a rung of a public ladder by the exponential mechanism, then noise for it."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ class LadderSum(Mechanism):
             raise ParameterError("expected a square for each rung", where="squares", got=type(squares).__name__)
         if not isinstance(noise, Additive):
             raise ParameterError("expected noise that is added to numbers", where="noise", got=type(noise).__name__)
+        distance = [noise.parameters().get(name, Fraction(1)) for name in ("sensitivity", "sensitivity2", "step")]
+        if distance != [1, 1, 1]:
+            raise ParameterError("expected noise for a distance of 1, in steps of 1", where="noise", got=noise.words())
         object.__setattr__(self, "eta", positive(eta, "eta"))
         object.__setattr__(self, "weight", positive_integer(weight, "weight"))
         object.__setattr__(self, "squares", tuple(positive(each, "squares") for each in squares))
@@ -70,6 +73,11 @@ class LadderSum(Mechanism):
             stated(1 / spread) if self.noise.norm == 1 else Loss.of(StatedLaw(epsilon=None, rho=1 / (2 * spread)))
         )
         return Loss.of(BoundedRangeLaw(eta=self.eta)) + of_noise
+
+    @property
+    def norm(self) -> int:
+        """In which norm the sums of all groups may move: 1 or 2."""
+        return self.noise.norm
 
     @property
     def variance(self) -> float:
@@ -118,10 +126,6 @@ class LadderSum(Mechanism):
             found.append(-self.eta * Fraction(above, self.weight) - self.steep * rung)
         return found
 
-    def chosen(self, rungs: NDArray[np.int64]) -> int:
-        """The one rung of an answer's groups; the lowest where there are none."""
-        return int(rungs[0]) if len(rungs) else 0
-
     def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
         """The exact law of the rung and the noisy sum for each tuple of weights and sums, sums clamped far off."""
         rows, rungs = tuples(inputs), len(self.squares)
@@ -131,7 +135,8 @@ class LadderSum(Mechanism):
 
     def _law(self, row: tuple[int, ...], noisy: Sequence[FiniteMechanism]) -> dict[Hashable, object]:
         sizes = [ball(each).exp() for each in self.heights(row[: len(noisy)])]
-        total, found = sum(sizes, Ball(0)), {}
+        total = sum(sizes, Ball(0))
+        found: dict[Hashable, object] = {}
         for rung, (size, sums) in enumerate(zip(sizes, noisy, strict=True)):
             law = zip(sums.outputs, sums.law(row[len(noisy) + rung]), strict=True)
             found |= {(rung, answer): size / total * ball(chance) for answer, chance in law}

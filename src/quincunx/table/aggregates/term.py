@@ -81,9 +81,9 @@ class Term:
     values are counted; otherwise the argument is added up, or the
     product of the factors, where there are some and no argument. centred: the argument's middle is subtracted before.
     lattice: of what is added up; of an argument it need not be given. levels: quantiles of the argument, from the
-    weights at each of its values; interval: whether they get intervals. rungs: where the bound of the argument is looked
-    for, in steps, the highest last; lattice is then that of the highest. of: what is added up, and called: by which
-    function, in words that are no part of what is measured.
+    weights at each of its values; interval: whether they get intervals. rungs: among which the bound of the argument
+    is chosen, in steps, the highest last; lattice is then that of the highest. of: what is added up, and called: by
+    which function, in words that are no part of what is measured.
     """
 
     vector: Literal["rows", "people", "values"] = "rows"

@@ -7,7 +7,9 @@ rounding does, it is a function of the row alone, and the clip to whole numbers 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from math import ceil, floor
 
 from sqlglot import exp
 
@@ -15,7 +17,9 @@ from quincunx.data import decimal_parts
 from quincunx.table.aggregates import Factor
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, double, text, whole
+from quincunx.table.expression import Expression
 from quincunx.table.measure import Ladder, Measure
+from quincunx.table.operators import apply, literal
 
 
 def present(d: Dialect, piece: Piece) -> exp.Expression:
@@ -47,6 +51,23 @@ def kept(measure: Measure, steps: exp.Expression, where: exp.Expression | None) 
     moved = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
     value = call("COALESCE", moved, whole(0))
     return value if where is None else choose([(where, value)], whole(0))
+
+
+def within_highest(measure: Measure, argument: Expression) -> Factor:
+    """The argument of a ladder, clipped to its highest rung before it is in steps: it has no bounds of its own.
+
+    That changes no choice: rows above the highest rung lie above all rungs alike.
+    """
+    ends = (end * measure.step for end in (measure.low, measure.high))
+    # Of whole numbers whole ones, and not nearer.
+    whole_ends = argument.type == "integer"
+    low, high = ((ceil(end) if end > 0 else floor(end)) if whole_ends else end for end in ends)
+    return Factor.of(apply("clamp", argument, literal(low), literal(high)), replace(measure.lattice, centre=0))
+
+
+def climbing(d: Dialect, clipped: Factor, given: Piece, moved: Piece) -> exp.Expression:
+    """A value on the lattice of the highest rung; NULL where there was none, or an infinite one, before the clip."""
+    return choose([(present(d, given), stepped(d, clipped, moved))], exp.null())
 
 
 def rung_of(ladder: Ladder, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:

@@ -9,12 +9,21 @@ from typing import Any
 from sqlglot import exp
 
 from quincunx.errors import QueryError
-from quincunx.table.aggregates import Factor
 from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
-from quincunx.table.engines.lattice import at_rung, bucket, contribution, kept, present, product, rung_of, stepped
+from quincunx.table.engines.lattice import (
+    at_rung,
+    bucket,
+    climbing,
+    contribution,
+    kept,
+    present,
+    product,
+    rung_of,
+    within_highest,
+)
 from quincunx.table.engines.relations import rows
 from quincunx.table.engines.rows import WORLD, Rows, Sources, shared, stored
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
@@ -129,8 +138,9 @@ class _Writer:
                 chosen.append(exp.alias_(steps.sql, f"l{i}"))
             if measure.ladder is not None and measure.argument is not None:
                 # One value for all rungs.
-                placed = Factor.of(measure.argument, replace(measure.lattice, centre=0))
-                chosen.append(exp.alias_(stepped(self.d, placed, self._emit(measure.argument)), f"l{i}"))
+                clipped = within_highest(measure, measure.argument)
+                given, moved = self._emit(measure.argument), self._emit(clipped.argument)
+                chosen.append(exp.alias_(climbing(self.d, clipped, given, moved), f"l{i}"))
         select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(below.relation)
         self.add("read", select.where(both(list(below.conditions))) if below.conditions else select)
 
