@@ -76,7 +76,8 @@ BUGS: dict[str, tuple[Patch, str, int, str]] = {
         wrapped(statement._Writer, "_climbers", _the_sums_weights), BY_KEY, 2, "add-remove person",
     ),
     "the ladder not weighted": (
-        _of_ladders(lambda ladder: replace(ladder, vector=replace(ladder.vector, bound2=10**6 * ladder.vector.bound2))), TOTAL, 1, "replace person",
+        _of_ladders(lambda each: replace(each, vector=replace(each.vector, bound2=10**6 * each.vector.bound2))),
+        TOTAL, 1, "replace person",
     ),
     "the ladder priced for one of three": (
         _of_ladders(lambda ladder: replace(ladder, weight=ladder.weight // 3)), TOTAL, 1, "add-remove person x 3",
