@@ -72,7 +72,7 @@ def climbing(d: Dialect, clipped: Factor, given: Piece, moved: Piece) -> exp.Exp
 
 def rung_of(ladder: Ladder, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
     """The first rung that holds the value of a row, from 0; NULL where it has none. `steps`: within the highest."""
-    size = call("ABS", steps) if ladder.rungs[-1].low < 0 else steps
+    size = steps if ladder.rungs[-1].low >= 0 else call("GREATEST", steps, binary(exp.Sub, whole(0), steps.copy()))
     *lower, _ = ladder.rungs
     held: list[tuple[exp.Expression, exp.Expression]] = [
         (exp.LTE(this=size.copy(), expression=whole(rung.high)), whole(place)) for place, rung in enumerate(lower)
