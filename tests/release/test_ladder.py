@@ -175,9 +175,9 @@ def test_the_plan_says_the_ladder_and_its_price() -> None:
 
 
 def test_half_widths_cannot_be_asked_of_what_is_not_bounded_yet() -> None:
-    for within in ({"s": 10}, {"m": 1}):
+    for within in ({"s": 10}, {"m": 1}, {"r": 1}):
         with session() as opened, pytest.raises(ParameterError, match='bounds are "auto"'):
-            opened.sql(TOTAL, within=within, assume={"rows": 1000})
+            opened.sql(TOTAL.replace(" FROM", ", SUM(x) / COUNT(*) AS r FROM"), within=within, assume={"rows": 1000})
 
 
 def test_another_ladder_is_another_question() -> None:

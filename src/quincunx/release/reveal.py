@@ -16,9 +16,10 @@ from quincunx.release.answer import Answer
 from quincunx.release.answering import Connect, Revealed, answer_once
 from quincunx.release.column import Column
 from quincunx.release.dataset import Dataset
+from quincunx.release.derive import TABLE
 from quincunx.release.publish import based, publish
 from quincunx.release.quote import Quote, stating
-from quincunx.release.ranking import contested
+from quincunx.release.ranking import contested, contested_above
 from quincunx.release.rung import settled
 from quincunx.release.words import noises
 from quincunx.table import Program, evaluate
@@ -43,7 +44,11 @@ def answer_of(
     def published(program: Program) -> tuple[Column, ...]:
         return publish(program, kept, confidence=dataset.confidence, tidy=tidy, evaluate=evaluate)
 
-    order = contested(program, published)
+    worked = _worked(program, kept, dataset, tidy)
+    if worked is None:
+        order = contested(program, published)
+    else:
+        order = contested_above({TABLE: worked[0]}, worked[1], dataset.confidence)
     said = (*injected, *said_now(dataset, account, found), *quote.notes, *more, *order)
     return _answer(
         dataset,
@@ -54,7 +59,7 @@ def answer_of(
         mechanisms=noises(program, kept.mechanisms),
         biases=program.biases,
         notes=(*said, *lasting_notes(dataset, account, found.standing)),
-        worked=_worked(program, kept, dataset, tidy),
+        worked=worked,
     )
 
 

@@ -25,7 +25,10 @@ def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
 def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
     if measure.ladder is not None:
         return max(_ladder_gaps(part, measure, measure.ladder, a, b), key=lambda gap: gap.ratio)
-    moved = a - b if measure.grid is None else _moved(a, b)
+    if measure.grid is not None and measure.grid.branching:
+        moved = _counted(measure, a) - _counted(measure, b)
+    else:
+        moved = a - b if measure.grid is None else _moved(a, b)
     return Gap(part=part, distance2=norm2(measure.vector.norm, moved), allowed2=measure.sensitivity2)
 
 
@@ -37,6 +40,21 @@ def _ladder_gaps(part: str, measure: Measure, ladder: Ladder, a: NDArray[Any], b
     yield Gap(part=part, distance2=Fraction(max(above) - min(above)) ** 2, allowed2=Fraction(ladder.weight) ** 2)
     for rung, each in enumerate(measure.sums):
         yield _gap(part, each, a[:, rungs + rung], b[:, rungs + rung])
+
+
+def _counted(measure: Measure, histograms: NDArray[Any]) -> NDArray[np.int64]:
+    """All counts of a tree, group by group: its own sum over each stretch of bins, and not the mechanism's."""
+    bins = measure.high - measure.low + 1
+    branching, found = (0 if measure.grid is None else measure.grid.branching), []
+    for each in histograms:
+        size, held = 1, each.dense()
+        while True:
+            for start in range(0, bins, size):
+                found.append(sum(held.get(place, 0) for place in range(start, min(start + size, bins))))
+            if -(-bins // size) <= branching:
+                break
+            size *= branching
+    return np.array(found, dtype=np.int64)
 
 
 def _moved(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:
