@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -26,7 +27,18 @@ from quincunx.table.engines.lattice import (
     within_highest,
 )
 from quincunx.table.engines.relations import rows
-from quincunx.table.engines.rows import HELD, WORLD, Rows, Sources, kept_columns, layered, shared, steps_of, stored
+from quincunx.table.engines.rows import (
+    HELD,
+    WORLD,
+    Rows,
+    Sources,
+    kept_columns,
+    layered,
+    shared,
+    steps_of,
+    stored,
+    unfiltered,
+)
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.expression import Column, Expression
 from quincunx.table.measure import Ladder, Measure, Program, Vector
@@ -235,15 +247,18 @@ class _Writer:
             among = "kept"
             if self.held is not None:
                 among = "many"
-                self.add(among, exp.select("*").from_("kept").where(self._some(vectors[0])), True)
+                self.add(among, self._some(vectors[0], "kept"), True)
             weighed = self._weighed(vectors[0], among, self.groups)
             parts += [self._grouped(weighed)] if summed else []
             self.among = among
         return parts
 
-    def _some(self, vector: Vector) -> exp.Expression:
-        """Whose rows of a kept table are looked at again: all others count in full."""
-        return exp.GT(this=column("n"), expression=whole(weights.in_full(vector)))
+    def _some(self, vector: Vector, rows: str) -> exp.Select:
+        """The rows of a kept table whose owners are looked at again: all others count in full."""
+        some = exp.select(f"{rows}.*").from_(rows)
+        some = some.where(exp.GT(this=column("n"), expression=whole(weights.in_full(vector))))
+        crowd = None if self.stored is None else self.stored.crowd
+        return some if crowd is None else self.d.semi(some, crowd, self.owners)
 
     def _weighed(self, vector: Vector, rows: str, groups: Sequence[str]) -> exp.Select:
         """What those over the limit have too much, taken off again: they alone are joined, which is faster."""
@@ -272,13 +287,24 @@ class _Writer:
         if self.held is not None:
             other = exp.select(*(column(name, "added") for name in keys)).from_("added")
             self.add("other", self.d.anti(other, "placed", keys))
-            many = exp.select("adding.*").from_("adding").where(self._some(vector))
-            # In ℓ1 they are looked at twice, which costs less than keeping them.
-            self.add("many", self.d.anti(many, "other", keys), vector.norm == 2)
-            self.add("excess", self._summed(self._weighed(vector, "many", keys), "many", keys))
-            on = both([self.d.same(column(name, "excess"), column(name, "placed"), nulls=True) for name in keys])
-            parts.append(self._placed("excess").join("placed", on=on, copy=False))
+            for i, select in enumerate(self._excesses(vector, keys)):
+                excess = f"excess{i}"
+                self.add(excess, select)
+                on = both([self.d.same(column(name, excess), column(name, "placed"), nulls=True) for name in keys])
+                parts.append(self._placed(excess).join("placed", on=on, copy=False))
         return parts
+
+    def _excesses(self, vector: Vector, keys: Sequence[str]) -> Iterator[exp.Select]:
+        """What those over the limit have too much, by key; rows whose keys are in `other` do not count."""
+        if vector.norm == 1 and unfiltered(self.query.rows) and self.program.worlds is None:
+            for part in weights.of_numbers(self.d, vector, self.owners, keys):
+                self.add(part.name, part.select, part.once)
+            for rows in ("whole", "cut"):
+                yield self._summed(self._measured(partial(self._excess, weights=rows), rows, keys), rows, keys)
+            return
+        # In ℓ1 they are looked at twice, which costs less than keeping them.
+        self.add("many", self.d.anti(self._some(vector, "adding"), "other", keys), vector.norm == 2)
+        yield self._summed(self._weighed(vector, "many", keys), "many", keys)
 
     def _placed(self, rows: str) -> exp.Select:
         select = exp.select(column("g", "placed")).from_(rows)
@@ -347,9 +373,9 @@ class _Writer:
             return total
         return binary(exp.Mul, cast(total, "HUGEINT"), cast(text(str(1 << measure.fraction)), "HUGEINT"))
 
-    def _excess(self, i: int, measure: Measure, rows: str) -> exp.Expression:
-        """Rows of those over the limit: with their own weight less with W = 2^bits."""
-        weighted = self._total(i, measure, rows, column("w", "heavy"))
+    def _excess(self, i: int, measure: Measure, rows: str, weights: str = "heavy") -> exp.Expression:
+        """Rows of those over the limit: with their own weight, which a relation has, less with W = 2^bits."""
+        weighted = self._total(i, measure, rows, column("w", weights))
         return binary(exp.Sub, weighted, self._full(i, measure, rows))
 
     def _total(self, i: int, measure: Measure, rows: str, weight: exp.Expression) -> exp.Expression:
