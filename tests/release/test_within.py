@@ -67,9 +67,9 @@ def test_the_error_of_arithmetic_is_simulated_and_said_so() -> None:
             # Four times the rows, a quarter of the error; a half-width is at least 1.9 standard errors.
             assert 3 < one.half_width / other.half_width < 5
             assert one.half_width > 1.5 * one.se > 0
-        # 100·(1 ± q/rows)/(1 ∓ q/rows), q the half-width of a count at half of the risk.
+        # Of a quotient near 1 of two counts with noises of one size: 100·√2 of a count's half-width over the rows.
         assert found["n"].half_width is not None
-        assert 100 * 2 * found["n"].half_width / 3000 <= (found["p"].half_width or 0) <= 400 * found["n"].half_width / 3000
+        assert found["p"].half_width == pytest.approx(100 * 2**0.5 * found["n"].half_width / 3000, rel=0.05)
 
 
 def test_windows_and_functions_are_worked_out_above_made_up_groups() -> None:

@@ -2,6 +2,7 @@
 
 from quincunx.mechanisms import sensitivity
 from quincunx.mechanisms.additive import LIMIT, Additive, added, noise_of
+from quincunx.mechanisms.count_tree import CountTree, levels_of
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
 from quincunx.mechanisms.exchange import from_json, kinds
@@ -25,6 +26,7 @@ from quincunx.mechanisms.threshold_selection import ThresholdSelection
 from quincunx.mechanisms.trial import Draw, Trial, in_bulk
 
 __all__ = [
+    "CountTree",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Estimate",

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from quincunx.errors import QueryError
 from quincunx.mechanisms import Histogram
 from quincunx.noise import testing
-from quincunx.release.arithmetic import derived
 from quincunx.release.column import Column
 from quincunx.release.derive import TABLE, derived_columns
 from quincunx.release.pricing import Noisy, Priced, parts_of
-from quincunx.release.publish import based, numeric_keys, range_of
+from quincunx.release.publish import based, enclosure
 from quincunx.release.stored import Stored
 from quincunx.table import Expected, Measure, Measured, Output, Program, Value
 
@@ -87,9 +86,7 @@ def _exact(measure: Measure, rows: int, groups: int) -> NDArray[Any]:
 
 def _arithmetic(program: Program, stored: Stored, output: Output, risk: Fraction) -> Expected:
     """By the enclosure that will be published, of as many groups as there are draws."""
-    used = sorted({node.index for node in output.expression.walk() if isinstance(node, Measured)})
-    ranges = {index: range_of(program, stored, index, risk / len(used)) for index in used}
-    found = derived(output.expression, ranges, numeric_keys(program, stored))
+    found = enclosure(output.expression, program, stored, risk)
     if found is None:
         return _BARE
     halves, values = (found.high - found.low) / 2, found.value[np.isfinite(found.value)]

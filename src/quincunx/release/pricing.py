@@ -33,6 +33,7 @@ from quincunx.mechanisms import (
 from quincunx.numbers import Number, positive
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.release.quantiles import quantiles
+from quincunx.release.tree import tree
 from quincunx.release.weighting import shares
 from quincunx.spec import ZCDP, Approximate, Budgeted
 from quincunx.table import Measure, Part, Program, Result, Selection, Value
@@ -105,7 +106,7 @@ def price(
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
     each, rest = shares(program, total)
     selection = None if program.selection is None else _selector(program.selection, standard, rest, share)
-    if standard.rounded and any(measure.grid is not None for measure in program.measures):
+    if standard.rounded and any(measure.grid is not None and measure.grid.levels for measure in program.measures):
         hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
         what = "quantiles are not known in this standard"
         raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
@@ -226,6 +227,8 @@ def _half_width(priced: Priced, index: int, risk: Fraction, rows: int | None) ->
 def _mechanism(measure: Measure, share: Fraction, *, rounded: bool = False) -> Mechanism:
     """What a share of the spend (ε in norm 1, ρ in norm 2) buys for a measure."""
     norm = measure.vector.norm
+    if measure.grid is not None and measure.grid.branching:
+        return tree(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
     if measure.grid is not None:
         return quantiles(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
     # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from quincunx.table import canonical
+from quincunx.table import canonical, meaning
 from quincunx.table.canonical import Json
 
 # What a literal or a key may be; a number with decimals is a Fraction, never a float.
@@ -138,7 +138,10 @@ class Call(Expression):
     arguments: tuple[Expression, ...]
 
     def _own(self) -> dict[str, Json]:
-        return {"operator": self.operator, "arguments": [each.canonical() for each in self.arguments]}
+        number = meaning.of(self)
+        own: dict[str, Json] = {"operator": self.operator, "arguments": [each.canonical() for each in self.arguments]}
+        # Only where the operator does not mean what it meant at first: all other questions keep their names.
+        return own if number == 1 else own | {"meaning": number}
 
     @property
     def parts(self) -> tuple[Expression, ...]:

@@ -1,12 +1,13 @@
 """The operators of expressions: one table from name to arguments, result type, NULL, bounds and step.
 
-`apply` builds a typed `Call`; wrong types are a QueryError, to which the reader of SQL adds the place. The arguments of
-each operator and its meaning on NULL are those of DuckDB's SQL; the engine keeps every operator total, so that what
-cannot be computed (a division by zero, an overflow, a text that is no date) is NULL and no row can raise.
+`apply` builds a typed `Call`; wrong types are a QueryError, to which the reader of SQL adds the place. What each means
+is said here and in operators.md, and is the same on every engine. Every operator is total: what cannot be computed (an
+overflow, a text that is no date) is NULL, so that no row can raise.
 
-    add subtract multiply divide remainder(x, y)   numbers; divide is always decimal, remainder has the sign of x
+    add subtract multiply divide remainder(x, y)   numbers; divide is always decimal, x / 0 = ±∞ and 0 / 0 is NULL;
+                                                   remainder: NULL for y = 0; of decimals x − y·TRUNC(x / y)
     whole_divide(x, y)                             integers, cut toward zero
-    negate abs floor ceil(x)   round(x, Literal)   digits 0 to 15; floor, ceil, round of an integer are that integer
+    negate abs floor ceil(x)   round(x, Literal)   digits 0 to 15, halves away from zero; of an integer that integer
     least greatest(x, …)                           NULL arguments are left out
     clamp(x, Literal, Literal)                     min(max(x, low), high)
     equal not_equal less less_equal greater greater_equal(x, y)   between(x, low, high)   in(x, y, …)
@@ -14,10 +15,12 @@ cannot be computed (a division by zero, an overflow, a text that is no date) is 
     is_null(x)   and or(x, y, …)   not(x)
     case(condition, value, …, otherwise)           an odd number of arguments
     coalesce(x, …)   nullif(x, y)
-    cast(x)                                        to the Call's own type
+    cast(x)                                        to the Call's own type; a decimal to the integer ⌊x + 1/2⌋, a text
+                                                   by one grammar (engines/grammar.py)
     date_part(Literal, x)                          year quarter month week day dow isodow doy hour minute second
     date_trunc(Literal, x)                         year quarter month week day hour minute second; a timestamp
-    upper lower length trim ltrim rtrim(x)   left right(x, Literal)   substring(x, Literal start[, Literal length])
+    upper lower length trim ltrim rtrim(x)         ASCII letters, characters, spaces (U+0020)
+    left right(x, Literal)   substring(x, Literal start[, Literal length])
     join(x, y, …)                                  x || y: NULL if any is
     concat(x, …)                                   NULL arguments are left out
     replace(x, Literal, Literal)   starts_with ends_with contains(x, y)   like ilike(x, Literal)
@@ -87,7 +90,7 @@ def _table() -> dict[str, Operator]:
         Operator(name="rtrim", least=1, most=1, rule=textual.text),
         Operator(name="left", least=2, most=2, rule=textual.cut),
         Operator(name="right", least=2, most=2, rule=textual.cut),
-        Operator(name="substring", least=2, most=3, rule=textual.cut),
+        Operator(name="substring", least=2, most=3, rule=textual.substring),
         Operator(name="join", least=2, most=None, rule=textual.text),
         Operator(name="concat", least=1, most=None, rule=textual.concat),
         Operator(name="replace", least=3, most=3, rule=textual.replace),

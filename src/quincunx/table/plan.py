@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from quincunx.table import canonical
@@ -32,7 +33,15 @@ class Key:
     def canonical(self) -> Json:
         """What names it in a ledger, its public values included."""
         values = None if self.values is None else [canonical.value(each) for each in self.values]
-        return canonical.node(self.tag, name=self.name, expression=self.expression.canonical(), values=values)
+        # An unknown decimal number was hashed by an engine's text, and is now a whole number of its steps.
+        further: dict[str, Json] = {"meaning": 2} if self.stepped is not None else {}
+        expression = self.expression.canonical()
+        return canonical.node(self.tag, name=self.name, expression=expression, values=values, **further)
+
+    @property
+    def stepped(self) -> Fraction | None:
+        """Of an unknown key that is a decimal number, the step of which it is a whole multiple."""
+        return self.expression.step if self.values is None and self.expression.type == "decimal" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

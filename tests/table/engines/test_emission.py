@@ -8,6 +8,7 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import duckdb
@@ -33,6 +34,10 @@ T = Column(name="t", type="date")
 M = Column(name="m", type="timestamp")
 B = Column(name="b", type="boolean")
 
+ASCII_UPPER, ASCII_LOWER = (
+    f"TRANSLATE(s, '{given}', '{wanted}')"
+    for given, wanted in ((ascii_lowercase, ascii_uppercase), (ascii_uppercase, ascii_lowercase))
+)
 # (operator, expression, what one would write in DuckDB)
 CASES: list[tuple[str, Expression, str]] = [
     ("add", apply("add", WIDE, J), "i + j"),
@@ -47,7 +52,7 @@ CASES: list[tuple[str, Expression, str]] = [
     ("whole_divide", apply("whole_divide", WIDE, J), "TRY(i // j)"),
     ("whole_divide", apply("whole_divide", BI, literal(-7)), "i // -7"),
     ("remainder", apply("remainder", WIDE, J), "TRY(i % j)"),
-    ("remainder", apply("remainder", D, literal(Fraction(3, 2))), "d % 1.5::DOUBLE"),
+    ("remainder", apply("remainder", D, literal(Fraction(3, 2))), "d - 1.5::DOUBLE * TRUNC(d / 1.5::DOUBLE)"),
     ("negate", apply("negate", WIDE), "-i"),
     ("negate", apply("negate", D), "-d"),
     ("abs", apply("abs", WIDE), "ABS(i)"),
@@ -73,12 +78,12 @@ CASES: list[tuple[str, Expression, str]] = [
     ("nullif", apply("nullif", WIDE, literal(3)), "NULLIF(i, 3)"),
     ("date_trunc", apply("date_trunc", literal("week"), T), "date_trunc('week', t)"),
     ("date_trunc", apply("date_trunc", literal("hour"), M), "date_trunc('hour', m)"),
-    ("upper", apply("upper", S), "UPPER(s)"),
-    ("lower", apply("lower", S), "LOWER(s)"),
+    ("upper", apply("upper", S), ASCII_UPPER),
+    ("lower", apply("lower", S), ASCII_LOWER),
     ("length", apply("length", S), "LENGTH(s)"),
-    ("trim", apply("trim", S), "TRIM(s)"),
-    ("ltrim", apply("ltrim", S), "LTRIM(s)"),
-    ("rtrim", apply("rtrim", S), "RTRIM(s)"),
+    ("trim", apply("trim", S), "TRIM(s, ' ')"),
+    ("ltrim", apply("ltrim", S), "LTRIM(s, ' ')"),
+    ("rtrim", apply("rtrim", S), "RTRIM(s, ' ')"),
     ("left", apply("left", S, literal(2)), "LEFT(s, 2)"),
     ("right", apply("right", S, literal(2)), "RIGHT(s, 2)"),
     ("substring", apply("substring", S, literal(2)), "SUBSTRING(s, 2)"),
@@ -90,7 +95,7 @@ CASES: list[tuple[str, Expression, str]] = [
     ("ends_with", apply("ends_with", S, literal("a")), "ENDS_WITH(s, 'a')"),
     ("contains", apply("contains", S, U), "CONTAINS(s, u)"),
     ("like", apply("like", S, literal("%a_%")), "s LIKE '%a_%'"),
-    ("ilike", apply("ilike", S, literal("A%")), "s ILIKE 'A%'"),
+    ("ilike", apply("ilike", S, literal("A%")), f"{ASCII_LOWER} LIKE 'a%'"),
     ("equal", apply("equal", WIDE, J), "i = j"),
     ("equal", apply("equal", S, literal("ab")), "s = 'ab'"),
     ("not_equal", apply("not_equal", WIDE, D), "i <> d"),
@@ -105,17 +110,18 @@ CASES: list[tuple[str, Expression, str]] = [
     ("cast", cast(WIDE, "decimal"), "i::DOUBLE"),
     ("cast", cast(WIDE, "text"), "i::VARCHAR"),
     ("cast", cast(WIDE, "boolean"), "i::BOOLEAN"),
-    ("cast", cast(D, "integer"), "TRY_CAST(d AS HUGEINT)"),
-    ("cast", cast(BD, "integer"), "TRY_CAST(d AS BIGINT)"),
+    ("cast", cast(D, "integer"), "FLOOR(d + 0.5)::HUGEINT"),
+    ("cast", cast(BD, "integer"), "FLOOR(d + 0.5)::BIGINT"),
     ("cast", cast(B, "integer"), "b::BIGINT"),
     ("cast", cast(B, "text"), "b::VARCHAR"),
     ("cast", cast(T, "timestamp"), "t::TIMESTAMP"),
     ("cast", cast(T, "text"), "t::VARCHAR"),
     ("cast", cast(M, "date"), "m::DATE"),
     ("cast", cast(M, "text"), "m::VARCHAR"),
-    *(("cast", cast(S, to), f"TRY_CAST(s AS {kind})") for to, kind in
-      (("integer", "HUGEINT"), ("decimal", "DOUBLE"), ("date", "DATE"), ("timestamp", "TIMESTAMP"),
-       ("boolean", "BOOLEAN"))),
+    *(("cast", cast(S, to), f"CASE WHEN s IN ({of}) THEN TRY_CAST(s AS {kind}) END") for to, kind, of in
+      (("integer", "HUGEINT", "'12', '-3'"), ("decimal", "DOUBLE", "'12', '-3', '2.5'"),
+       ("date", "DATE", "'2024-02-29'"), ("timestamp", "TIMESTAMP", "'2024-02-29', '1969-12-31 23:59:59'"),
+       ("boolean", "BOOLEAN", "'true'"))),
     *(("date_part", apply("date_part", literal(part), M), f"date_part('{part}', m)") for part in
       ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy", "hour", "minute", "second")),
 ]  # fmt: skip

@@ -62,6 +62,10 @@ class Dialect(ABC):
     def materialised(self, once: bool) -> bool | None:
         """How a relation of WITH is marked that must be read once, or may be read again; None: not at all."""
 
+    def fenced(self, select: exp.Select) -> exp.Select:
+        """A relation whose columns are worked out once for each row, and not written out wherever they are named."""
+        return select
+
     @abstractmethod
     def ordered(self, x: exp.Expression) -> exp.Ordered:
         """A key to sort by: texts by their bytes, NULL last."""
@@ -78,7 +82,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def guarded(self, operation: exp.Expression) -> exp.Expression:
-        """An operation on wide whole numbers, NULL where its value is too large for the type."""
+        """An operation on wide whole numbers; where its value is too large for the type, NULL. See `whole_range`."""
 
     @abstractmethod
     def root(self, q: exp.Expression) -> exp.Expression:
@@ -92,15 +96,18 @@ class Dialect(ABC):
 
     @abstractmethod
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
-        """x + y, x − y, x · y or x / y of doubles: infinite or NaN where that is the value, and no error."""
+        """x + y, x − y, x · y or x / y of doubles of the language's range, as IEEE 754 says, and no error.
 
-    @abstractmethod
-    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:
-        """What is left of x after whole multiples of y ≠ 0, both doubles, with the sign of x."""
+        Infinite or NaN where that is the value. Zero has no sign: x / 0 is infinite with the sign of x, and 0 / 0 is
+        NaN or NULL. Operands are 0, from 2^−500 to 2^500 in size, or infinite, so that nothing finite overflows.
+        """
 
     @abstractmethod
     def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
-        """floor, ceil or round of a double, as a double; round to so many decimal places, where they are given."""
+        """floor, ceil, trunc or round of a double of the range, as a double; the infinite stays as it is.
+
+        round: t = x·10^places in doubles, to the nearest whole number, halves away from zero; then t / 10^places.
+        """
 
     @abstractmethod
     def finite(self, x: exp.Expression) -> exp.Expression:
@@ -113,12 +120,23 @@ class Dialect(ABC):
     # Other values.
 
     @abstractmethod
+    def matches(self, x: exp.Expression, pattern: str) -> exp.Expression:
+        """Whether a whole text is of a pattern; NULL of NULL.
+
+        Patterns are ASCII and use [ ], ( ), |, ?, *, {m,n} and an escaped point alone, which mean one thing everywhere.
+        """
+
+    @abstractmethod
     def attempt(self, x: Piece, kind: str) -> exp.Expression:
-        """x as a value of another type, NULL where it is none."""
+        """x as a value of another type, NULL where it is none.
+
+        A text was matched by the grammar of the type (grammar.py), so that it has a value; a double is a whole number
+        that the type holds, and is converted exactly. Both stand in a CASE that has tested it.
+        """
 
     @abstractmethod
     def text(self, operator: str, *arguments: exp.Expression) -> exp.Expression:
-        """A function of text, by its name in `operators`."""
+        """A function of text, by its name in `operators`; upper, lower and ilike are written with TRANSLATE instead."""
 
     @abstractmethod
     def part(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:

@@ -8,10 +8,11 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.data import decimal_parts
+from quincunx.table.engines import grammar
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.emit_number import no_nan, within
+from quincunx.table.engines.emit_number import ranged, rounded, within
 from quincunx.table.engines.emit_time import calendar
-from quincunx.table.engines.typed_sql import INTEGERS, Piece, alike, binary, both, call, cast, choose
+from quincunx.table.engines.typed_sql import INTEGERS, Piece, alike, binary, both, call, choose
 from quincunx.table.expression import Call
 
 
@@ -77,29 +78,37 @@ def _cast(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
 def _to_integer(d: Dialect, node: Call, x: Piece) -> Piece:
     if x.type in INTEGERS:
         return x
-    kind = "BIGINT" if within(node, 2**61) or x.type == "BOOLEAN" else "HUGEINT"
-    return Piece(sql=d.attempt(x, kind), type=kind)
+    if x.type == "VARCHAR":
+        return grammar.value(d, x, "HUGEINT")
+    if x.type == "BOOLEAN":
+        return Piece(sql=d.attempt(x, "BIGINT"), type="BIGINT")
+    return rounded(d, x, "BIGINT" if within(node, 2**61) else "HUGEINT")
 
 
 def _to_decimal(d: Dialect, _node: Call, x: Piece) -> Piece:
     if x.type == "DOUBLE" or decimal_parts(x.type):
         return x
-    return Piece(sql=no_nan(d.attempt(x, "DOUBLE")), type="DOUBLE")
+    if x.type == "VARCHAR":
+        return ranged(grammar.value(d, x, "DOUBLE").sql)
+    # An integer is at most 2^126.
+    return x.to("DOUBLE")
 
 
 def _to_date(kind: str) -> Callable[[Dialect, Call, Piece], Piece]:
     def emit(d: Dialect, _node: Call, x: Piece) -> Piece:
+        if x.type == "VARCHAR":
+            return grammar.value(d, x, kind)
         return calendar(d.attempt(x, kind), kind)
 
     return emit
 
 
-def _to_text(_d: Dialect, _node: Call, x: Piece) -> Piece:
-    return Piece(sql=cast(x.sql, "VARCHAR"), type="VARCHAR")
+def _to_text(d: Dialect, _node: Call, x: Piece) -> Piece:
+    return Piece(sql=d.shown(x), type="VARCHAR")
 
 
 def _to_boolean(d: Dialect, _node: Call, x: Piece) -> Piece:
-    return Piece(sql=d.attempt(x, "BOOLEAN"), type="BOOLEAN")
+    return grammar.value(d, x, "BOOLEAN") if x.type == "VARCHAR" else Piece(sql=d.attempt(x, "BOOLEAN"), type="BOOLEAN")
 
 
 _CASTS: Final[dict[str, Callable[[Dialect, Call, Piece], Piece]]] = {

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.typed_sql import Piece
+from quincunx.table.engines.typed_sql import Piece, call, text
 from quincunx.table.expression import Call, Literal
 
 
@@ -18,6 +19,24 @@ def _function(kind: str = "VARCHAR") -> Callable[[Dialect, Call, list[Piece]], P
         return Piece(sql=d.text(node.operator, *given), type=kind)
 
     return emit
+
+
+def _folded(given: str, wanted: str) -> Callable[[Dialect, Call, list[Piece]], Piece]:
+    """ASCII letters alone: what other letters are in capitals is told differently by every engine."""
+
+    def emit(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
+        return Piece(sql=call("TRANSLATE", pieces[0].sql, text(given), text(wanted)), type="VARCHAR")
+
+    return emit
+
+
+def _ilike(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
+    """LIKE after both sides are in small letters."""
+    small = _folded(ascii_uppercase, ascii_lowercase)(d, node, pieces).sql
+    pattern = node.arguments[1]
+    written = str(pattern.value) if isinstance(pattern, Literal) else ""
+    lowered = written.translate(str.maketrans(ascii_uppercase, ascii_lowercase))
+    return Piece(sql=d.text("like", small, text(lowered)), type="BOOLEAN")
 
 
 def _argument(expression: object, piece: Piece) -> exp.Expression:
@@ -34,12 +53,15 @@ def _join(_d: Dialect, _node: Call, pieces: list[Piece]) -> Piece:
     return Piece(sql=exp.Paren(this=joined), type="VARCHAR")
 
 
-_BOOLEANS: Final = ("starts_with", "ends_with", "contains", "like", "ilike")
-_TEXTS: Final = ("upper", "lower", "trim", "ltrim", "rtrim", "left", "right", "substring", "concat", "replace")
+_BOOLEANS: Final = ("starts_with", "ends_with", "contains", "like")
+_TEXTS: Final = ("trim", "ltrim", "rtrim", "left", "right", "substring", "concat", "replace")
 
 EMISSIONS: Final = {
     **dict.fromkeys(_TEXTS, _function()),
     **dict.fromkeys(_BOOLEANS, _function("BOOLEAN")),
     "length": _function("BIGINT"),
     "join": _join,
+    "upper": _folded(ascii_lowercase, ascii_uppercase),
+    "lower": _folded(ascii_uppercase, ascii_lowercase),
+    "ilike": _ilike,
 }

@@ -15,15 +15,20 @@ from sqlglot import exp
 from quincunx.data import Notation
 from quincunx.errors import DataError
 from quincunx.mechanisms import gathered
+from quincunx.table.declaration import Declaration
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Value
 from quincunx.table.measure import Program
+from quincunx.table.plan import Key
 from quincunx.table.schema import ColumnSchema, Schema
 
 # Name → (module, class); loaded when something is opened, so that each may need libraries of its own.
-ENGINES: Final[Mapping[str, tuple[str, str]]] = {"duckdb": ("quincunx.table.engines.duckdb", "DuckDB")}
+ENGINES: Final[Mapping[str, tuple[str, str]]] = {
+    "duckdb": ("quincunx.table.engines.duckdb", "DuckDB"),
+    "postgres": ("quincunx.table.engines.postgres", "PostgresEngine"),
+}
 # Library and class of a source → the engine that reads it; everything else is data of this machine, which DuckDB reads.
-ELSEWHERE: Final[dict[tuple[str, str], str]] = {}
+ELSEWHERE: Final[dict[tuple[str, str], str]] = {("quincunx", "Postgres"): "postgres"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +110,22 @@ class Engine(Protocol):
     def __init__(self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False) -> None: ...
 
     @staticmethod
-    def bind(source: object, notation: Notation) -> tuple[Binding, Mapping[str, str]]:
-        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
+    def bind(
+        source: object, notation: Notation, columns: Mapping[str, Declaration]
+    ) -> tuple[Binding, Mapping[str, str]]:
+        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row.
+
+        columns: what is declared, by their names.
+        """
         ...
 
     @staticmethod
     def public_rows(origin: Binding, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
         """All rows of a public source in their order: keys as values, or everything as texts."""
+        ...
+
+    def check(self) -> tuple[str, ...]:
+        """Look whether the tables can still be read as they were declared; what is worth saying. Reads no row."""
         ...
 
     def sql(self, program: Program) -> str:
@@ -158,7 +172,7 @@ def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     query, numbers = program.query, range(len(program.measures))
     plain = np.asarray(columns["q"]) < 0 if "q" in columns else np.ones(len(columns["m0"]), dtype=bool)
     if not query.known_keys:
-        named = [[python_value(value) for value in columns[f"k{i}"]] for i in range(len(query.keys))]
+        named = [[_key(key, value) for value in columns[f"k{i}"]] for i, key in enumerate(query.keys)]
         listed = list(zip(*named, strict=True))
         keys = [key for key, here in zip(listed, plain.tolist(), strict=True) if here]
         votes = np.asarray(columns["s"], dtype=np.int64)[plain]
@@ -180,3 +194,9 @@ def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
         aligned[place[plain]] = column[plain]
         found.append(aligned)
     return Result(keys=keys, measures=tuple(found), selection=votes)
+
+
+def _key(key: Key, value: Any) -> Value:
+    """A key as it is published: one that was read in steps is so many of them."""
+    found = python_value(value)
+    return found * key.stepped if key.stepped is not None and isinstance(found, int) else found

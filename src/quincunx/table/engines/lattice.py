@@ -12,9 +12,10 @@ from fractions import Fraction
 from sqlglot import exp
 
 from quincunx.data import decimal_parts
-from quincunx.table.aggregates import Factor
+from quincunx.table.aggregates import MAX_STEPS, Factor
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, double, text, whole
+from quincunx.table.expression import Expression
 from quincunx.table.measure import Measure
 
 
@@ -69,6 +70,13 @@ def placed(d: Dialect, factor: Factor, argument: Piece) -> Piece:
     return Piece(sql=choose([(present(d, argument), steps)], exp.null()), type="BIGINT")
 
 
+def stepped_key(d: Dialect, argument: Expression, step: Fraction, piece: Piece) -> Piece:
+    """An unknown key in whole steps, so that it has one text on every engine; NULL from ±2^62 steps on."""
+    factor = Factor(argument=argument, step=step, low=-MAX_STEPS, high=MAX_STEPS, centre=0)
+    steps = placed(d, factor, piece).sql
+    return Piece(sql=call("NULLIF", call("NULLIF", steps, whole(-MAX_STEPS)), whole(MAX_STEPS)), type="BIGINT")
+
+
 def _within(lattice: Measure | Factor, steps: exp.Expression) -> exp.Expression:
     """clip(steps, low, high) − centre."""
     clipped = call("LEAST", call("GREATEST", steps, whole(lattice.low)), whole(lattice.high))
@@ -81,6 +89,8 @@ def _steps(d: Dialect, measure: Measure | Factor, argument: Piece) -> exp.Expres
     if argument.type == "DOUBLE" or measure.argument is None:
         return _rounded(d, measure, argument.sql)
     bounds = measure.argument.low, measure.argument.high
+    if None in bounds:
+        return _rounded(d, measure, argument.to("DOUBLE").sql)
     places = 10 ** (scale[1] if scale else 0)
     # The unscaled whole number u = x·10^s, in steps: u·q/(p·10^s), reduced.
     ratio = 1 / (measure.step * places)

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 from sqlglot import exp
@@ -17,8 +17,13 @@ from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal, python_value
+from quincunx.table.engines.rows import Rows, layered
 from quincunx.table.engines.typed_sql import DEFAULTS, Piece, call, cast, column, iso, nearest
 from quincunx.table.expression import Expression, Slot, Value
+from quincunx.table.interval import LARGEST
+
+# The number of a row, by which the results are put in order.
+PLACE: Final = Slot("place", level=-2)
 
 
 def evaluate(expressions: Sequence[Expression], columns: Mapping[Slot, Sequence[Value]]) -> tuple[list[Value], ...]:
@@ -40,8 +45,12 @@ def evaluate(expressions: Sequence[Expression], columns: Mapping[Slot, Sequence[
         parameters[f"c{i}"] = [_parameter(value) for value in columns[slot]]
         listed.append(exp.alias_(call("UNNEST", cast(exp.Placeholder(this=f"c{i}"), f"{kind}[]")), f"c{i}"))
         pieces[slot] = Piece(sql=column(f"c{i}"), type=kind)
-    chosen = [exp.alias_(_published(emit(DUCKDB, each, pieces)), f"e{i}") for i, each in enumerate(expressions)]
-    select = exp.select(*chosen).from_(exp.select(*listed).subquery("given")).order_by(column("place"))
+    pieces[PLACE] = Piece(sql=column("place"), type="BIGINT")
+    given = Rows(relation=exp.select(*listed).subquery("given"), columns=pieces, owners={}, conditions=())
+    below, made = layered(DUCKDB, given, expressions, "l")
+    emitted = [_published(emit(DUCKDB, each, below.columns, made)) for each in expressions]
+    chosen = [exp.alias_(each, f"e{i}") for i, each in enumerate(emitted)]
+    select = exp.select(*chosen).from_(below.relation).order_by(below.columns[PLACE].sql)
     with noticing() as pressed:
         cursor = _scratch(os.getpid()).cursor()
         try:
@@ -72,6 +81,8 @@ def _published(piece: Piece) -> exp.Expression:
 def _parameter(value: Value) -> Any:
     if isinstance(value, Fraction):
         return nearest(value)
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return None
     if value is None or isinstance(value, bool | int | str):
         return value
     return iso(value)

@@ -11,12 +11,13 @@ from sqlglot import exp
 from quincunx.errors import QueryError
 from quincunx.table.aggregates import Lattice
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.emission import emit
+from quincunx.table.engines.emission import emit, repeats
 from quincunx.table.engines.keys import normal
 from quincunx.table.engines.lattice import present
 from quincunx.table.engines.typed_sql import Piece, alike, both, column, text, whole
 from quincunx.table.expression import Expression, Slot
 from quincunx.table.relations import Filter, Link, Owner, Relation, Scan
+from quincunx.table.relations.size import WRITTEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,9 @@ class Source:
 
 # The hidden column that tells worlds apart.
 WORLD: Final = "world"
+
+# How many rows the owner of a row has in a kept table.
+HELD: Final = Slot("", level=-2)
 
 # The sources of a program, by the numbers of its scans.
 Sources = Mapping[int, Source]
@@ -91,6 +95,74 @@ def select(d: Dialect, below: Rows, columns: Iterable[Piece]) -> exp.Select:
     return found.where(both(list(below.conditions))) if below.conditions else found
 
 
+def layered(
+    d: Dialect, below: Rows, expressions: Iterable[Expression], name: str, also: Mapping[Slot, Piece] | None = None
+) -> tuple[Rows, dict[Expression, Piece]]:
+    """The rows with what is inside of these expressions and would be written many times as columns of its own.
+
+    An operator that looks at its result names its arguments several times, so that nested ones would double at each
+    level. Those that stand inside of others are worked out below them, a layer for each level, each once. also: further
+    columns that the layers keep. See layers.md.
+    """
+    made: dict[Expression, Piece] = {}
+    for depth, level in enumerate(_levels(expressions)):
+        columns = {**below.columns, **(also or {})} if not depth else below.columns
+        pieces = [*columns.values(), *made.values(), *(emit(d, each, below.columns, made) for each in level)]
+        found, alias = d.fenced(select(d, below, pieces)), f"{name}_{depth}"
+        named = [Piece(sql=column(f"c{i}", alias), type=piece.type) for i, piece in enumerate(pieces)]
+        below = replace(
+            below,
+            relation=found.subquery(alias),
+            columns=dict(zip(columns, named, strict=False)),
+            owners={each: Piece(sql=column(each, alias), type=piece.type) for each, piece in below.owners.items()},
+            conditions=(),
+        )
+        made = dict(zip([*made, *level], named[len(columns) :], strict=True))
+    return below, made
+
+
+def _levels(expressions: Iterable[Expression]) -> list[list[Expression]]:
+    """Calls that repeat their arguments and stand inside of such a call, by how many such calls are inside of them."""
+    found: dict[int, dict[Expression, None]] = {}
+
+    def visit(expression: Expression, inside: bool) -> int:
+        again = repeats(expression)
+        below = max((visit(part, inside or again) for part in expression.parts), default=0)
+        if again and inside:
+            found.setdefault(below, {})[expression] = None
+        return below + again
+
+    for each in expressions:
+        visit(each, False)
+    return [list(found[level]) for level in sorted(found)]
+
+
+def growth(expression: Expression) -> int:
+    """How many nodes an engine writes for an expression that has no layers below it."""
+    return (4 if repeats(expression) else 1) * (1 + sum(growth(part) for part in expression.parts))
+
+
+def condition(d: Dialect, expression: Expression, columns: Mapping[Slot, Piece]) -> exp.Expression:
+    """What is asked of two rows that meet, where there is nothing below both that could have layers."""
+    if growth(expression) > WRITTEN:
+        hint = "Work out inner parts in a subquery of their own, on the side that they are of."
+        raise QueryError("a condition on two rows nests too much arithmetic", where="engine", hint=hint)
+    return emit(d, expression, columns).sql
+
+
+def kept_columns(source: Source | None) -> dict[Slot, Piece]:
+    """What a kept table has besides its columns, as columns that layers keep."""
+    if source is None:
+        return {}
+    held = {} if source.held is None else {HELD: source.held}
+    return {**held, **{steps_of(name): piece for name, (_, piece) in source.steps.items()}}
+
+
+def steps_of(name: str) -> Slot:
+    """The column that a kept table has on a lattice."""
+    return Slot(name, level=-2)
+
+
 def table_name(relation: Relation) -> str:
     """What a relation is called: what holds this one is higher, or begins with an earlier scan, so no other is."""
     return f"r{min(relation.tables)}_{relation.height}"
@@ -104,9 +176,9 @@ def derived(
     further: columns to be worked out besides, over the relation's own. kept: it is worked out once and may be named
     more than once, as its one relation says. Whatever compares rows is written over this.
     """
-    below = rows(d, relation, sources)
-    pieces = {**below.columns, **{slot: emit(d, each, below.columns) for slot, each in (further or {}).items()}}
     name = table_name(relation)
+    below, made = layered(d, rows(d, relation, sources), (further or {}).values(), f"l{name}")
+    pieces = {**below.columns, **{slot: emit(d, each, below.columns, made) for slot, each in (further or {}).items()}}
     found = select(d, below, pieces.values())
     return Rows(
         relation=exp.to_table(name) if kept else found.subquery(name),
@@ -204,8 +276,9 @@ def _owned(d: Dialect, piece: Piece) -> exp.Expression:
 
 
 def _filter(d: Dialect, relation: Filter, sources: Sources) -> Rows:
-    below = rows(d, relation.source, sources)
-    return replace(below, conditions=(emit(d, relation.condition, below.columns).sql, *below.conditions))
+    also = kept_columns(stored(relation, sources))
+    below, made = layered(d, rows(d, relation.source, sources), [relation.condition], f"f{table_name(relation)}", also)
+    return replace(below, conditions=(emit(d, relation.condition, below.columns, made).sql, *below.conditions))
 
 
 def _link(d: Dialect, link: Link, sources: Sources) -> Rows:

@@ -13,13 +13,13 @@ from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
-from quincunx.table.engines.lattice import bucket, contribution, kept, present, product
+from quincunx.table.engines.lattice import bucket, contribution, kept, present, product, stepped_key
 from quincunx.table.engines.relations import rows
-from quincunx.table.engines.rows import WORLD, Rows, Sources, shared, stored
+from quincunx.table.engines.rows import HELD, WORLD, Rows, Sources, kept_columns, layered, shared, steps_of, stored
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.expression import Column, Expression
 from quincunx.table.measure import Measure, Program, Vector
-from quincunx.table.plan import Query
+from quincunx.table.plan import Key, Query
 
 LARGEST = 2**62 - 1
 
@@ -51,7 +51,8 @@ class _Writer:
         self.owners = list(self.rows.owners)
         self.stored = stored(self.query.rows, self.sources)
         weighted = any(measure.vector.bits for measure in self.program.measures if measure.vector.kind == "rows")
-        self.held = self.stored.held if weighted and self.stored is not None else None
+        self.rows, self.made = self._layers()
+        self.held = self.rows.columns.get(HELD) if weighted else None
         self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
         self.columns: dict[Expression, str] = {}
         self.numbers = range(len(program.measures))
@@ -74,6 +75,13 @@ class _Writer:
             return replace(found, columns={**found.columns, world.slot: found.owners[WORLD]})
         return found
 
+    def _layers(self) -> tuple[Rows, Mapping[Expression, Piece]]:
+        """The rows with columns for what keys, arguments and conditions would write many times."""
+        asked = [*(key.expression for key in self.query.keys), *self._needed()]
+        kept_ = kept_columns(self.stored)
+        found, made = layered(self.d, self.rows, asked, "l", kept_)
+        return replace(found, columns={**kept_, **found.columns}), made
+
     def _steps(self, measure: Measure) -> Piece | None:
         """The column of a kept table that holds the argument of a sum on the sum's own lattice."""
         argument = measure.argument
@@ -81,15 +89,21 @@ class _Writer:
             return None
         if not isinstance(argument, Column) or argument.level:
             return None
-        lattice, piece = self.stored.steps.get(argument.name.lower(), (None, None))
+        lattice, _ = self.stored.steps.get(argument.name.lower(), (None, None))
         same = lattice is not None and lattice == replace(measure.lattice, centre=0)
-        return piece if same else None
+        return self.rows.columns[steps_of(argument.name.lower())] if same else None
 
     def _emit(self, expression: Expression) -> Piece:
-        return emit(self.d, expression, self.rows.columns)
+        return emit(self.d, expression, self.rows.columns, self.made)
 
     def _normal(self, piece: Piece) -> exp.Expression:
         return normal(self.d, piece).sql
+
+    def _key(self, key: Key) -> Piece:
+        piece = self._emit(key.expression)
+        if key.stepped is not None:
+            return stepped_key(self.d, key.expression, key.stepped, piece)
+        return normal(self.d, piece)
 
     def add(self, name: str, select: exp.Select, once: bool | None = None) -> None:
         self.relations.append((name, select, once))
@@ -108,7 +122,7 @@ class _Writer:
         for name, piece in below.owners.items():
             chosen.append(exp.alias_(self._normal(piece), name))
         for i, key in enumerate(self.query.keys):
-            chosen.append(exp.alias_(self._normal(self._emit(key.expression)), f"k{i}"))
+            chosen.append(exp.alias_(self._key(key).sql, f"k{i}"))
         self.types: dict[Expression, str] = {}
         for i, expression in enumerate(self._needed()):
             piece = self._emit(expression)
@@ -372,9 +386,7 @@ class _Writer:
     def _votes(self) -> list[exp.Select]:
         if self.program.selection is None:
             return []
-        keys = [
-            Piece(sql=column(f"k{i}"), type=self._emit(key.expression).type) for i, key in enumerate(self.query.keys)
-        ]
+        keys = [Piece(sql=column(f"k{i}"), type=self._key(key).type) for i, key in enumerate(self.query.keys)]
         # Which world it is takes no part in which keys a person keeps.
         hashed = keys[1:] if self.program.worlds is not None else keys
         chosen = votes.relations(self.d, self.program.selection, self.owners, self.groups, hashed)

@@ -29,6 +29,13 @@ def select(draft: Draft) -> Draft:
             where=names,
             hint="Declare keys or bounds for these columns, or limits: groups.",
         )
+    for key in draft.query.keys:
+        if key.values is None and key.expression.type == "decimal" and key.expression.step is None:
+            raise RefusalError(
+                "a key that is a decimal number needs a step, so that it has one name",
+                where=key.name,
+                hint="Round it, as in GROUP BY FLOOR(x) or GROUP BY ROUND(x, 2), or declare the column's step.",
+            )
     if groups > MAX_GROUPS:
         hint = f"Declare at most {MAX_GROUPS}, or public keys."
         raise QueryError("too many groups for unknown keys", where="limits.groups", got=str(groups), hint=hint)

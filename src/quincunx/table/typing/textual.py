@@ -34,10 +34,17 @@ def length(arguments: Sequence[Expression]) -> Facts:
 
 
 def cut(arguments: Sequence[Expression]) -> Facts:
-    """LEFT, RIGHT and SUBSTRING: positions are constants, the first character is 1."""
+    """LEFT and RIGHT: so many characters, a constant."""
+    require(arguments[:1], ("text",), "a text")
+    whole_constant(arguments[1], 0, CUT)
+    return Facts(type="text", nullable=arguments[0].nullable)
+
+
+def substring(arguments: Sequence[Expression]) -> Facts:
+    """SUBSTRING: positions are constants, the first character is 1; before it every engine means something else."""
     require(arguments[:1], ("text",), "a text")
     first, *rest = arguments[1:]
-    whole_constant(first, 1 if rest else 0, CUT)
+    whole_constant(first, 1, CUT)
     for argument in rest:
         whole_constant(argument, 0, CUT)
     return Facts(type="text", nullable=arguments[0].nullable)

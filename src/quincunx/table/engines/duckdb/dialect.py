@@ -10,11 +10,10 @@ from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.duckdb import scan
-from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, try_cast
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, text, try_cast
 from quincunx.table.schema import ColumnSchema
 
-# Functions of text that have another name here than in the language.
-_LIKE: Final = {"like": exp.Like, "ilike": exp.ILike}
+_TRIMS: Final = ("trim", "ltrim", "rtrim")
 
 
 class DuckDBDialect(Dialect):
@@ -23,7 +22,7 @@ class DuckDBDialect(Dialect):
     name = "duckdb"
 
     def value(self, declared: ColumnSchema, storage: str) -> Piece:
-        return scan.value(declared, storage)
+        return scan.value(self, declared, storage)
 
     def keys(self, name: str, places: str, kind: str) -> exp.Select:
         listed = ((name, kind, "v"), (places, "BIGINT", "i"))
@@ -70,11 +69,9 @@ class DuckDBDialect(Dialect):
         return call("QUANTILE_CONT" if between else "QUANTILE_DISC", x, double(level))
 
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
-        # With ieee_floating_point_ops a division by 0 is infinite or NaN.
-        return binary(kind, x, y)
-
-    def remainder(self, x: exp.Expression, y: exp.Expression) -> exp.Expression:
-        return binary(exp.Mod, x, y)
+        # With ieee_floating_point_ops a division by 0 is infinite or NaN; adding zero turns −0.0 into 0.0.
+        constant = isinstance(y, exp.Cast) and isinstance(y.this, exp.Literal)
+        return binary(kind, x, binary(exp.Add, y, double(Fraction(0))) if kind is exp.Div and not constant else y)
 
     def rounding(self, operator: str, x: exp.Expression, places: Sequence[int]) -> exp.Expression:
         return call(operator.upper(), x, *(exp.Literal.number(each) for each in places))
@@ -86,12 +83,17 @@ class DuckDBDialect(Dialect):
         ends = (double(Fraction(low)), double(Fraction(high)))
         return cast(call("LEAST", call("GREATEST", call("FLOOR", x), ends[0]), ends[1]), "BIGINT")
 
+    def matches(self, x: exp.Expression, pattern: str) -> exp.Expression:
+        return call("REGEXP_FULL_MATCH", x, text(pattern))
+
     def attempt(self, x: Piece, kind: str) -> exp.Expression:
         return try_cast(x.sql, kind)
 
     def text(self, operator: str, *arguments: exp.Expression) -> exp.Expression:
-        matching = _LIKE.get(operator)
-        return call(operator.upper(), *arguments) if matching is None else binary(matching, *arguments)
+        if operator == "like":
+            return binary(exp.Like, *arguments)
+        # Without a second argument, TRIM takes every space of Unicode away.
+        return call(operator.upper(), *arguments, *([text(" ")] if operator in _TRIMS else []))
 
     def part(self, name: exp.Expression, x: exp.Expression) -> exp.Expression:
         return call("DATE_PART", name, x)

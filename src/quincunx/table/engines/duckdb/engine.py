@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from quincunx.data import Found, Notation, Origin, cast, connect, frame_name, origin_of
 from quincunx.errors import DataError, RefusalError, UnavailableError
+from quincunx.table.declaration import Declaration
 from quincunx.table.engines.binding import bound, first_reading, scanned
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.duckdb.frozen import kept
@@ -80,7 +81,7 @@ class DuckDB:
         self.close()
 
     @staticmethod
-    def bind(source: object, notation: Notation) -> Found:
+    def bind(source: object, notation: Notation, columns: Mapping[str, Declaration]) -> Found:  # noqa: ARG004
         """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
         return origin_of(source, notation)
 
@@ -111,6 +112,10 @@ class DuckDB:
         self._closed = True
         self._connection.close()
         self._stage.close()
+
+    def check(self) -> tuple[str, ...]:
+        """Data of this machine are looked at when they are read."""
+        return ()
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""

@@ -19,7 +19,8 @@ from quincunx.data import (
     decimal_parts,
     numerals,
 )
-from quincunx.table.engines.emit_number import no_nan
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.emit_number import no_nan, rounded
 from quincunx.table.engines.emit_time import calendar
 from quincunx.table.engines.typed_sql import (
     Piece,
@@ -29,7 +30,6 @@ from quincunx.table.engines.typed_sql import (
     choose,
     column,
     constant,
-    double,
     text,
     try_cast,
     whole,
@@ -38,6 +38,7 @@ from quincunx.table.expression import NUMBERS
 from quincunx.table.schema import ColumnSchema
 
 SMALL: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+FLOATS: Final = ("FLOAT", "DOUBLE")
 NUMERIC: Final = (*SMALL, "UBIGINT", "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
 # Steps of a second in which moments are counted, and the days of the calendar's ends since 1970.
 _PER_SECOND: Final = {SECONDS: 1, MILLISECONDS: 1_000}
@@ -46,7 +47,7 @@ _LAST: Final = (date(9999, 12, 31) - date(1970, 1, 1)).days
 _DAY: Final = 86_400_000
 
 
-def value(declared: ColumnSchema, storage: str) -> Piece:
+def value(d: Dialect, declared: ColumnSchema, storage: str) -> Piece:
     """One column in its declared type; `storage` is the type in which it arrives."""
     marks = numerals(storage)
     storage = storage if marks is None else MARKED_TEXT
@@ -54,7 +55,7 @@ def value(declared: ColumnSchema, storage: str) -> Piece:
     if marks is not None and declared.type in NUMBERS:
         source = _numeral(source, *marks)
     if declared.type == "integer":
-        return _integer(source, kind)
+        return _integer(d, source, kind)
     if declared.type == "decimal":
         return _decimal(source, kind)
     if declared.type == "text":
@@ -124,9 +125,14 @@ def _plain(source: exp.Expression, storage: str) -> exp.Expression:
     return source if direct else cast(source, "VARCHAR")
 
 
-def _integer(source: exp.Expression, storage: str) -> Piece:
+def _integer(d: Dialect, source: exp.Expression, storage: str) -> Piece:
     if storage in SMALL:
         return Piece(sql=cast(source, "BIGINT"), type="BIGINT")
+    if storage in FLOATS:
+        number = no_nan(source if storage == "DOUBLE" else cast(source, "DOUBLE"))
+        return rounded(d, Piece(sql=number, type="DOUBLE"), "HUGEINT")
+    if (decimal_parts(storage) or (0, 0))[1]:
+        return rounded(d, Piece(sql=source, type=storage), "HUGEINT")
     return Piece(sql=try_cast(_plain(source, storage), "HUGEINT"), type="HUGEINT")
 
 
@@ -134,8 +140,7 @@ def _decimal(source: exp.Expression, storage: str) -> Piece:
     if decimal_parts(storage) is not None:
         return Piece(sql=source, type=storage)
     number = no_nan(source if storage == "DOUBLE" else try_cast(_plain(source, storage), "DOUBLE"))
-    # Adding zero turns −0.0 into 0.0.
-    return Piece(sql=binary(exp.Add, number, double(Fraction(0))), type="DOUBLE")
+    return Piece(sql=number, type="DOUBLE")
 
 
 def _text(source: exp.Expression, storage: str, fits: exp.Expression) -> Piece:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.emission import emit
-from quincunx.table.engines.rows import Part, Rows, Sources, derived, same_owner
+from quincunx.table.engines.rows import Part, Rows, Sources, condition, derived, same_owner
 from quincunx.table.engines.typed_sql import Piece, alike, binary, both, call, cast, column, whole
 from quincunx.table.expression import Expression, Slot
 from quincunx.table.relations import Join, Pairing, Relation
@@ -24,7 +23,7 @@ def join(d: Dialect, relation: Join, sources: Sources) -> Rows:
     sides = [without(left, over), without(right, over) if relation.kind == "full" else right.relation]
     conditions = [same_owner(left.owners, right.owners)]
     if relation.condition is not None:
-        conditions.append(emit(d, relation.condition, {**left.columns, **right.columns}).sql)
+        conditions.append(condition(d, relation.condition, {**left.columns, **right.columns}))
     owners = {name: _whose(piece, right.owners[name], relation.kind) for name, piece in left.owners.items()}
     before = (*left.before, *right.before, *crowd)
     return _paired(relation, sides, conditions, owners, {**left.columns, **right.columns}, before)
@@ -35,9 +34,9 @@ def lookup(d: Dialect, relation: Pairing, sources: Sources) -> Rows:
     left = derived(d, relation.left, sources, kept=False)
     right = derived(d, relation.right, sources, _supplied(relation, relation.right), kept=False)
     columns = {**left.columns, **right.columns}
-    condition = exp.true() if relation.condition is None else emit(d, relation.condition, columns).sql
+    on = exp.true() if relation.condition is None else condition(d, relation.condition, columns)
     before = (*left.before, *right.before)
-    return _paired(relation, [left.relation, right.relation], [condition], left.owners, columns, before)
+    return _paired(relation, [left.relation, right.relation], [on], left.owners, columns, before)
 
 
 def _supplied(relation: Pairing, side: Relation) -> dict[Slot, Expression]:

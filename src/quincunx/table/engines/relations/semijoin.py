@@ -10,8 +10,9 @@ from sqlglot import exp
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.relations.pairing import crowded, without
-from quincunx.table.engines.rows import Rows, Sources, derived, same_owner, table_name, widened
+from quincunx.table.engines.rows import Rows, Sources, condition, derived, same_owner, table_name, widened
 from quincunx.table.engines.typed_sql import Piece, alike, both, call, column, whole
+from quincunx.table.expression import Expression
 from quincunx.table.relations import SemiJoin
 
 
@@ -33,13 +34,13 @@ def _answer(d: Dialect, relation: SemiJoin, below: Rows, other: Rows) -> exp.Exp
     """Whether there is a partner, whoever else has one."""
     private = relation.other.owner is not None
     pairs = [
-        alike([emit(d, tested, below.columns), emit(d, listed, other.columns)])
+        alike([_value(d, tested, below), _value(d, listed, other)])
         for tested, listed in zip(relation.tested, relation.listed, strict=True)
     ]
     if relation.condition is not None:
         conditions = [same_owner(below.owners, other.owners)] if private else []
         conditions += [exp.EQ(this=one.sql, expression=two.sql) for one, two in pairs]
-        conditions.append(emit(d, relation.condition, {**below.columns, **other.columns}).sql)
+        conditions.append(condition(d, relation.condition, {**below.columns, **other.columns}))
         return exp.Exists(this=exp.select(whole(1)).from_(other.relation).where(both(conditions)))
     if private:
         pairs = [*(alike([piece, other.owners[each]]) for each, piece in below.owners.items()), *pairs]
@@ -49,6 +50,11 @@ def _answer(d: Dialect, relation: SemiJoin, below: Rows, other: Rows) -> exp.Exp
     found = exp.In(this=_row(tested), query=exp.select(*listed).from_(other.relation).subquery())
     # Owners are never NULL; other columns may leave it open whether there is one, and then there is none.
     return call("COALESCE", found, exp.false()) if relation.exists and relation.tested else exp.Paren(this=found)
+
+
+def _value(d: Dialect, expression: Expression, side: Rows) -> Piece:
+    kind = emit(d, expression, side.columns).type
+    return Piece(sql=condition(d, expression, side.columns), type=kind)
 
 
 def _row(values: Sequence[exp.Expression]) -> exp.Expression:

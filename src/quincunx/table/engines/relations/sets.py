@@ -10,7 +10,7 @@ from sqlglot import exp
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, zeroless
-from quincunx.table.engines.rows import Rows, Sources, rows, select, table_name
+from quincunx.table.engines.rows import Rows, Sources, layered, rows, select, table_name
 from quincunx.table.engines.typed_sql import Piece, column, common
 from quincunx.table.relations import Sets
 
@@ -25,10 +25,15 @@ _KINDS: Final[Mapping[str, tuple[type[exp.SetOperation], bool]]] = {
 
 def written(d: Dialect, relation: Sets, sources: Sources) -> Rows:
     """Both sides with owners and columns in the same order and the same types."""
-    below = [rows(d, each, sources) for each in relation.inputs]
+    name = table_name(relation)
+    layers = [
+        layered(d, rows(d, each, sources), chosen, f"l{place}{name}")
+        for place, (each, chosen) in enumerate(zip(relation.inputs, (relation.left, relation.right), strict=True))
+    ]
+    below = [side for side, _ in layers]
     parts = [
-        [zeroless(emit(d, each, side.columns)) for each in chosen]
-        for side, chosen in zip(below, (relation.left, relation.right), strict=True)
+        [zeroless(emit(d, each, side.columns, made)) for each in chosen]
+        for (side, made), chosen in zip(layers, (relation.left, relation.right), strict=True)
     ]
     types = [common([one.type, two.type]) for one, two in zip(*parts, strict=True)]
     owners = {name: common([normal(d, side.owners[name]).type for side in below]) for name in below[0].owners}
@@ -40,7 +45,6 @@ def written(d: Dialect, relation: Sets, sources: Sources) -> Rows:
             select(d, Rows(relation=side.relation, columns={}, owners=held, conditions=side.conditions), chosen)
         )
     kind, distinct = _KINDS[relation.way]
-    name = table_name(relation)
     both = kind(this=sides[0], expression=sides[1], distinct=distinct)
     slots = [each.slot for each in relation.columns]
     return Rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlglot import exp
 
@@ -12,28 +12,35 @@ from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import zeroless
 from quincunx.table.engines.relations.rollup import folded, settled
-from quincunx.table.engines.rows import Rows, Sources, derived, table_name, widened
+from quincunx.table.engines.rows import Rows, Sources, derived, layered, table_name, widened
 from quincunx.table.engines.typed_sql import Piece, alike, call, column
 from quincunx.table.expression import Expression, Slot
 from quincunx.table.relations import End, Frame, Window, Windowed
+
+# Parts of expressions that are columns already, and the rows that have them.
+Made: TypeAlias = Mapping[Expression, Piece]
+Layers: TypeAlias = tuple[Rows, Made]
 
 
 def written(d: Dialect, relation: Window, sources: Sources) -> Rows:
     """The rows below with one more column for each function."""
     below, name = derived(d, relation.source, sources, kept=False), table_name(relation)
+    asked = [each for _, function in relation.functions for each in function.expressions]
+    below, made = layered(d, below, [*asked, *relation.ties], f"l{name}")
     more: dict[str, exp.Expression] = {}
     columns: dict[Slot, Piece] = {}
-    for i, (made, each) in enumerate(relation.functions):
-        found = _called(d, each, below.columns)
-        more[f"w{i}"] = _over(d, relation, each, below, found.sql)
+    for i, (shown, each) in enumerate(relation.functions):
+        found = _called(d, each, below.columns, made)
+        more[f"w{i}"] = _over(d, relation, each, (below, made), found.sql)
         piece = Piece(sql=column(f"w{i}", name), type=found.type)
-        columns[made.slot] = piece if each.fold is None else settled(each.fold, piece)
+        columns[shown.slot] = piece if each.fold is None else settled(each.fold, piece)
     found_rows = widened(below, relation, more)
     return replace(found_rows, columns={**found_rows.columns, **columns})
 
 
-def _over(d: Dialect, relation: Window, windowed: Windowed, below: Rows, called: exp.Expression) -> exp.Window:
+def _over(d: Dialect, relation: Window, windowed: Windowed, layers: Layers, called: exp.Expression) -> exp.Window:
     """The function over its window. Whatever the question partitions by, the hidden owner is compared."""
+    below, made = layers
     components = () if relation.owner is None else relation.owner.components
     further = [
         each
@@ -41,15 +48,15 @@ def _over(d: Dialect, relation: Window, windowed: Windowed, below: Rows, called:
         if not any(relation.source.licenses(place, each) for place in range(len(components)))
     ]
     partition = [piece.sql for piece in below.owners.values()]
-    partition += [_value(d, each, below.columns).sql for each in further]
+    partition += [_value(d, each, below.columns, made).sql for each in further]
     order: list[exp.Expression] = []
     for each in windowed.order:
-        key = _value(d, each.expression, below.columns).sql
+        key = _value(d, each.expression, below.columns, made).sql
         order.append(exp.Ordered(this=key, desc=each.descending, nulls_first=each.nulls_first))
     if windowed.total:
         sorted_by = [each.expression for each in windowed.order]
         ties = [each for each in relation.ties if each not in sorted_by]
-        order += [d.ordered(_value(d, each, below.columns).sql) for each in ties]
+        order += [d.ordered(_value(d, each, below.columns, made).sql) for each in ties]
 
     return exp.Window(
         this=called,
@@ -59,9 +66,9 @@ def _over(d: Dialect, relation: Window, windowed: Windowed, below: Rows, called:
     )
 
 
-def _value(d: Dialect, expression: Expression, columns: Mapping[Slot, Piece]) -> Piece:
+def _value(d: Dialect, expression: Expression, columns: Mapping[Slot, Piece], made: Made) -> Piece:
     """An expression by which rows are compared or that is carried to another row: equal values are one value."""
-    return zeroless(emit(d, expression, columns))
+    return zeroless(emit(d, expression, columns, made))
 
 
 def _frame(frame: Frame) -> exp.WindowSpec:
@@ -75,11 +82,11 @@ def _end(end: End) -> tuple[exp.Expression | str, str | None]:
     return ("UNBOUNDED" if end.offset is None else exp.Literal.number(end.offset)), end.side.upper()
 
 
-def _called(d: Dialect, windowed: Windowed, columns: Mapping[Slot, Piece]) -> Piece:
+def _called(d: Dialect, windowed: Windowed, columns: Mapping[Slot, Piece], made: Made) -> Piece:
     """What stands before OVER, with its type."""
     if windowed.fold is not None:
-        return folded(d, windowed.fold, {each: emit(d, each, columns) for each in windowed.fold.expressions})
-    arguments = [_value(d, each, columns) for each in windowed.arguments]
+        return folded(d, windowed.fold, {each: emit(d, each, columns, made) for each in windowed.fold.expressions})
+    arguments = [_value(d, each, columns, made) for each in windowed.arguments]
     kind = _TYPES.get(windowed.function)
     if kind is None:
         # A value of another row, in its own type, or in that of its default.

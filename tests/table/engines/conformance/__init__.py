@@ -1,0 +1,1 @@
+"""The same questions over every engine: equal integers, and nothing that fails."""

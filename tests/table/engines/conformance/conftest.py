@@ -1,0 +1,16 @@
+"""One parameter for each engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.table.engines.conformance.engines import ENGINES, Place
+from tests.table.engines.postgres.conftest import reading
+
+__all__ = ["place", "reading"]
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def place(request: pytest.FixtureRequest) -> Place:
+    """Where tables are made and asked; skipped where the engine is not installed, unless it is required."""
+    return ENGINES[request.param](request)
