@@ -4,9 +4,10 @@
     python bench/engines.py --rows 200000       smaller, for a look
     python bench/engines.py --json              all figures for machines
 
-PostgreSQL is a server of the bench's own, on loopback and without syncing, with two workers for each query; DuckDB reads
-the same rows from Parquet with two threads. Measured is the engine alone: COUNT and SUM in both norms, with limits that
-some people are over. `guards` is what the same statement costs without the tests that keep values where nothing raises.
+PostgreSQL is a server of the bench's own, on loopback and without syncing, with two workers for each query; DuckDB
+reads the same rows from Parquet with two threads. Measured is the engine alone: COUNT and SUM in both norms, with
+limits that some people are over. `guards` is what the statement costs beside one without the tests that keep values
+where nothing raises.
 The exit code is the number of targets missed: at most 18 times the plain query on PostgreSQL.
 """
 
@@ -56,13 +57,10 @@ def generated(rows: int, file: Path) -> None:
     source = np.random.default_rng(7)
     people = max(1, rows // 10)
     person = np.minimum(source.integers(0, people, rows), (people * source.random(rows) ** 1.5).astype(np.int64))
-    found = {
-        "person": person,
-        "grp": source.integers(0, GROUPS, rows, dtype=np.int32),
-        "amount": source.gamma(2, 40, rows),
-    }  # noqa: E501
+    groups = source.integers(0, GROUPS, rows, dtype=np.int32)
+    found = {"person": person, "grp": groups, "amount": source.gamma(2, 40, rows)}
     with duckdb.connect() as connection:
-        connection.register("found", {name: values for name, values in found.items()})
+        connection.register("found", found)
         connection.execute(f"COPY (FROM found) TO '{file}' (FORMAT parquet)")
 
 
@@ -117,7 +115,8 @@ def measured(rows: int, times: int) -> dict[str, float]:
                 figures["duckdb plain"] = best(lambda: plain.execute(PLAIN.format(f"'{file}'")).fetchall(), times)
             for norm in (1, 2):
                 program = plan(read(QUESTION, declared, evaluate), declared, norm)  # type: ignore[arg-type]
-                assert equal(duck.run(program), postgres.run(program)), "the engines differ"
+                if not equal(duck.run(program), postgres.run(program)):
+                    raise SystemExit("the engines differ")
                 for name, engine in (("postgres", postgres), ("duckdb", duck)):
                     figures[f"{name} l{norm}"] = best(lambda e=engine, p=program: e.run(p), times)  # type: ignore[misc]
                 kept, scanning._double = scanning._double, unguarded
