@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,6 +39,13 @@ class Histogram:
         """The histogram of one weight for each bucket; a negative one counts as 0."""
         places = np.flatnonzero(dense > 0)
         return cls(places, dense[places])
+
+    @classmethod
+    def even(cls, buckets: int, rows: int, weight: Fraction) -> Histogram:
+        """A made-up histogram: so many rows of one weight, spread evenly over the buckets."""
+        count = min(rows, buckets)
+        places = (np.arange(count) * buckets) // count
+        return cls(places, np.full(count, int(Fraction(rows, count) * weight), dtype=np.int64))
 
     def dense(self) -> dict[int, int]:
         """Bucket → weight, where there is some."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Final
 
-from quincunx.mechanisms import Additive, QuantileCuts, QuantileFlip, Ranks
+from quincunx.mechanisms import Additive, QuantileChoice, QuantileCuts, QuantileFlip, Ranks
 from quincunx.table import Grid, Measure
 
 # Of the share: the total, which places cuts beside each level; the cuts; the counts between them.
@@ -22,15 +22,12 @@ _PLAIN: Final = 2**16
 def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fraction, Fraction], Additive]) -> Ranks:
     """The mechanism; noise: (distance squared, share) → noise of the question's kind."""
     norm, buckets = measure.vector.norm, measure.high - measure.low + 1
-    if norm == 1 and len(grid.levels) == 1 and not grid.interval:
-        return QuantileFlip(
-            level=grid.levels[0],
-            buckets=buckets,
-            epsilon=share,
-            weight=grid.weight,
-            moves=grid.moves,
-            apart=grid.apart,
-        )
+    if len(grid.levels) == 1 and not grid.interval:
+        given = {"level": grid.levels[0], "buckets": buckets, "weight": grid.weight}
+        changed = {"moves": grid.moves, "apart": grid.apart}
+        if norm == 1:
+            return QuantileFlip(epsilon=share, **given, **changed)
+        return QuantileChoice(eta=_root_below(8 * share), norm=norm, **given, **changed)
     split = _WEIGHTED if measure.vector.bits else _PLAIN
     square = Fraction(grid.weight) ** 2
     count = bins = None

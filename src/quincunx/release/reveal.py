@@ -16,9 +16,10 @@ from quincunx.release.answer import Answer
 from quincunx.release.answering import Connect, Revealed, answer_once
 from quincunx.release.column import Column
 from quincunx.release.dataset import Dataset
+from quincunx.release.derive import TABLE
 from quincunx.release.publish import based, publish
 from quincunx.release.quote import Quote, stating
-from quincunx.release.ranking import contested
+from quincunx.release.ranking import contested, contested_above
 from quincunx.release.words import noises
 from quincunx.table import Program, evaluate
 
@@ -42,7 +43,11 @@ def answer_of(
     def published(program: Program) -> tuple[Column, ...]:
         return publish(program, kept, confidence=dataset.confidence, tidy=tidy, evaluate=evaluate)
 
-    order = contested(quote.program, published)
+    worked = _worked(quote.program, kept, dataset, tidy)
+    if worked is None:
+        order = contested(quote.program, published)
+    else:
+        order = contested_above({TABLE: worked[0]}, worked[1], dataset.confidence)
     said = (*injected, *said_now(dataset, account, found), *quote.notes, *more, *order)
     return _answer(
         dataset,
@@ -53,7 +58,7 @@ def answer_of(
         mechanisms=noises(quote.program, kept.mechanisms),
         biases=quote.program.biases,
         notes=(*said, *lasting_notes(dataset, account, found.standing)),
-        worked=_worked(quote.program, kept, dataset, tidy),
+        worked=worked,
     )
 
 

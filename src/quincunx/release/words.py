@@ -24,7 +24,9 @@ def noises(program: Program, mechanisms: Sequence[Mechanism]) -> tuple[str, ...]
 
 def measure_words(measure: Measure) -> str:
     """What a measure counts or adds up, and how much of it one person may be."""
-    if measure.grid is not None:
+    if measure.grid is not None and measure.grid.branching:
+        what, unit = f"the number of rows in each of {measure.high - measure.low + 1} bins", "rows"
+    elif measure.grid is not None:
         first, last = (amount(end * measure.step) for end in (measure.low, measure.high))
         levels = ", ".join(amount(level) for level in measure.grid.levels)
         values = f"{measure.high - measure.low + 1:,} values from {first} to {last}"

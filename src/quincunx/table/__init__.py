@@ -6,7 +6,18 @@ DuckDB is loaded when it is first used: data that live elsewhere are read by eng
 from typing import TYPE_CHECKING
 
 from quincunx.lazy import exports
-from quincunx.table.aggregates import AGGREGATES, Estimate, Floats, Noise, Part, decimals, exact_decimal
+from quincunx.table.aggregates import (
+    AGGREGATES,
+    Estimate,
+    Expected,
+    Floats,
+    LinearForm,
+    Noise,
+    Part,
+    decimals,
+    exact_decimal,
+    quotient,
+)
 from quincunx.table.declaration import question_limits
 from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (
@@ -22,7 +33,7 @@ from quincunx.table.expression import (
 )
 from quincunx.table.interval import Bounds, End
 from quincunx.table.measure import Grid, Measure, Program, Selection, columns_read
-from quincunx.table.plan import Key, Query
+from quincunx.table.plan import Key, Output, Query
 from quincunx.table.rules import plan as planned
 from quincunx.table.schema import ColumnSchema, Limits, Link, Schema, TableSchema
 from quincunx.table.sql import read as read_sql

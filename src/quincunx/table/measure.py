@@ -45,11 +45,11 @@ class Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Which quantiles are asked of a measure that is a histogram, and what may move it.
+    """Which quantiles, or counts, are asked of a measure that is a histogram, and what may move it.
 
     interval: whether they get intervals. weight: the most that the rows of those who may change weigh, in lattice
     units: people·C. moves: whether they may be replaced, and not only come or go. apart: whether there are several
-    groups.
+    groups. branching: of the tree of counts that is told instead of quantiles, then there are no levels; 0: none is.
     """
 
     tag: ClassVar[str] = "Grid"
@@ -59,12 +59,21 @@ class Grid:
     weight: int
     moves: bool
     apart: bool
+    branching: int = 0
 
     def canonical(self) -> Json:
         """What names it in a ledger."""
         levels = [canonical.number(each) for each in self.levels]
+        # What is no tree is named as it was before there were any.
+        tree = {"branching": self.branching} if self.branching else {}
         return canonical.node(
-            self.tag, levels=levels, interval=self.interval, weight=self.weight, moves=self.moves, apart=self.apart
+            self.tag,
+            **tree,
+            levels=levels,
+            interval=self.interval,
+            weight=self.weight,
+            moves=self.moves,
+            apart=self.apart,
         )
 
 
@@ -81,7 +90,8 @@ class Measure:
     step / 2^fraction in the data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in
     lattice units, between the results of neighbouring datasets under the unit of protection. grid: instead of a sum,
     the weights of the rows at each value from low to high, by the number of steps above low; rows without a value have
-    none. Inside a group their distance is the sum over values. of: what is added up, in a word.
+    none. Inside a group their distance is the sum over values; where there is a tree, it is that of its counts. of:
+    what is added up, in a word.
     """
 
     tag: ClassVar[str] = "Measure"

@@ -23,8 +23,26 @@ def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
 
 
 def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
-    moved = a - b if measure.grid is None else _moved(a, b)
+    if measure.grid is not None and measure.grid.branching:
+        moved = _counted(measure, a) - _counted(measure, b)
+    else:
+        moved = a - b if measure.grid is None else _moved(a, b)
     return Gap(part=part, distance2=norm2(measure.vector.norm, moved), allowed2=measure.sensitivity2)
+
+
+def _counted(measure: Measure, histograms: NDArray[Any]) -> NDArray[np.int64]:
+    """All counts of a tree, group by group: its own sum over each stretch of bins, and not the mechanism's."""
+    bins = measure.high - measure.low + 1
+    branching, found = (0 if measure.grid is None else measure.grid.branching), []
+    for each in histograms:
+        size, held = 1, each.dense()
+        while True:
+            for start in range(0, bins, size):
+                found.append(sum(held.get(place, 0) for place in range(start, min(start + size, bins))))
+            if -(-bins // size) <= branching:
+                break
+            size *= branching
+    return np.array(found, dtype=np.int64)
 
 
 def _moved(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:

@@ -93,6 +93,10 @@ class Aggregate(ABC):
     def expected(self, parts: Sequence[Part], risk: Fraction, rows: int) -> Expected:
         """How far it will be off; where that depends on the data, in a group of so many rows, and that is said."""
 
+    def over(self, other: Aggregate) -> Bounds:  # noqa: ARG002 - most know nothing
+        """Proved bounds of the bounded statistic divided by another, where that is not 0."""
+        return None, None
+
     @property
     def expressions(self) -> tuple[Expression, ...]:
         """Everything that is computed from a row: arguments, and the condition of FILTER."""

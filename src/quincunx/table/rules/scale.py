@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from math import isqrt
 from typing import Final
 
 from quincunx.errors import QueryError
+from quincunx.mechanisms import levels_of
 from quincunx.table.aggregates import Term
 from quincunx.table.measure import Grid, Measure, Vector
 from quincunx.table.rules.draft import Draft
@@ -17,6 +20,8 @@ BITS: Final = 20
 FINE: Final = 32
 # k·C·B at most: with it 2^48 rows sum to less than 2^48 · 2^BITS · 2^56 = 2^124 in a HUGEINT.
 MAX_CONTRIBUTION: Final = 2**56
+# How many counts of a level are counted together in the next, by norm: what is best for counts up to any bin.
+BRANCHING: Final[Mapping[int, int]] = {1: 16, 2: 4}
 
 
 def scale(draft: Draft) -> Draft:
@@ -26,7 +31,7 @@ def scale(draft: Draft) -> Draft:
 
 def _measure(draft: Draft, term: Term) -> Measure:
     vector, lattice = _vector(draft, term), term.lattice
-    if term.levels:
+    if term.levels or term.bins:
         return _histogram(draft, term, vector)
     people = draft.schema.unit.group
     # ⌈C·B⌉, from C² rational: the ceiling of a root is one more than the root of one less.
@@ -58,6 +63,9 @@ def _histogram(draft: Draft, term: Term, vector: Vector) -> Measure:
     unit, square = draft.schema.unit, vector.bound2 * 4**vector.bits
     # Inside a group distances add up over values, so that somebody who moves counts twice, as for signed sums.
     reach2 = unit.reach2(draft.norm, signed=True)
+    distance2, branching = square * reach2, 0
+    if term.bins:
+        distance2, branching = _tree(draft, term, square)
     whole = square * unit.group**2
     grid = Grid(
         levels=term.levels,
@@ -66,6 +74,7 @@ def _histogram(draft: Draft, term: Term, vector: Vector) -> Measure:
         weight=isqrt(-(-whole.numerator // whole.denominator) - 1) + 1,
         moves=reach2 > unit.group**2,
         apart=draft.public_groups != 1,
+        branching=branching,
     )
     return Measure(
         vector=vector,
@@ -77,10 +86,20 @@ def _histogram(draft: Draft, term: Term, vector: Vector) -> Measure:
         high=term.lattice.high,
         centre=term.lattice.centre,
         fraction=vector.bits,
-        sensitivity2=square * reach2,
+        sensitivity2=distance2,
         grid=grid,
         of=term.of,
     )
+
+
+def _tree(draft: Draft, term: Term, square: Fraction) -> tuple[Fraction, int]:
+    """The square of the distance of all counts of a tree, and how many of a level are counted together in the next."""
+    bins = term.lattice.high - term.lattice.low + 1
+    branching = min(BRANCHING[draft.norm], bins) if term.bins == "tree" else bins
+    # On every level a row is in one count, and no count is negative: each level is a vector like that of the groups.
+    levels = len(levels_of(bins, branching))
+    reach2 = draft.schema.unit.reach2(draft.norm, signed=False)
+    return square * reach2 * (levels**2 if draft.norm == 1 else levels), branching
 
 
 def _vector(draft: Draft, term: Term) -> Vector:
