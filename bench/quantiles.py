@@ -169,7 +169,7 @@ def nine(runs: int, verdicts: Verdicts) -> None:
 
 def coverage(runs: int, verdicts: Verdicts) -> None:
     """No level below 95 % by a one-sided test at 1e-6, on the tables and in groups of a few rows."""
-    least = stats.binom.ppf(1e-6, runs, 0.95) / runs
+    least = 0.95 + stats.norm.ppf(1e-6) * np.sqrt(0.95 * 0.05 / runs)
     print(f"smallest coverage among levels over {runs} runs, and median half-width in ranks / C; limit {least:.3f}")
     for name, table in tables():
         for norm, shares in ((1, ("1/10", "1")), (2, ("1/200", "1/2"))):

@@ -104,7 +104,7 @@ def layered(
 
     An operator that looks at its result names its arguments several times, so that nested ones would double at each
     level. Those that stand inside of others are worked out below them, a layer for each level, each once. also: further
-    columns that the layers keep. See layers.md.
+    columns that the layers keep. See emission.md.
     """
     made: dict[Expression, Piece] = {}
     for depth, level in enumerate(_levels(expressions)):
