@@ -54,8 +54,9 @@ def test_every_mechanism_can_be_named_but_those_of_more_than_numbers() -> None:
     said = json.loads(run("cauchy", "--json")[2])
     assert (said["what"], said["got"]) == ("unknown mechanism", "'cauchy'")
     named = said["hint"].removeprefix("Known: ").removesuffix(".").split(", ")
-    # Two are made of another's noise, two of a grid of values.
-    assert kinds().keys() - {*named} == {"threshold-selection", "quantile-cuts", "quantile-flip", "ladder-sum"}
+    # Some are made of another's noise, some of a grid of values.
+    ranks = {"quantile-choice", "quantile-cuts", "quantile-flip"}
+    assert kinds().keys() - {*named} == {"threshold-selection", "ladder-sum", "count-tree", *ranks}
     for tag in named:
         mechanism: Any = kinds()[tag].examples()[0]
         # What the error does not depend on is not an option.
