@@ -271,6 +271,16 @@ def test_intervals_cover(bins: int, branching: int, noise: str, full: bool) -> N
                 assert held <= 0.99, (kind, place)
 
 
+def test_the_error_of_two_counts_is_that_of_its_law() -> None:
+    """P(|X + Y| > t) = (1 + t/2a)·e^{−t/a} for two Laplace noises of scale a; a lattice unit's margin for each."""
+    a = 40.0
+    t = tree.half_width(np.array([1.0, -1.0, 0.0]), laplace(40), RISK) - 2
+    assert (1 + t / (2 * a)) * np.exp(-t / a) == pytest.approx(0.05, rel=1e-3)
+    normal = tree.half_width(np.array([3.0, 4.0]), gaussian(40), RISK) - 7
+    assert normal == pytest.approx(1.959964 * 5 * 40, rel=1e-6)
+    assert tree.half_width(np.array([0.0, 2.0]), laplace(40), RISK) == pytest.approx(2 * laplace(40).error(RISK))
+
+
 def test_the_error_of_a_share_is_below_the_line_between_two() -> None:
     for noise in (laplace(40), gaussian(40)):
         for bins, branching, place in ((4, 4, 0), (21, 4, 8), (33, 16, 31)):
