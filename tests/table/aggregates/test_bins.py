@@ -108,7 +108,14 @@ def test_every_neighbour_of_a_small_world_is_within_the_declared_distance(
     assert moved.max() >= Fraction(99, 100) * two.sensitivity2
 
 
-@pytest.mark.parametrize("unit", ["add-remove person", "replace person x 3", "add-remove row"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("add-remove person", marks=pytest.mark.ci),
+        "replace person x 3",
+        pytest.param("add-remove row", marks=pytest.mark.ci),
+    ],
+)
 def test_replay_finds_nothing(unit: str) -> None:
     each = scene(unit, "rows + groups")
     edges = ", ".join(str(edge) for edge in range(5, 105, 5))
@@ -248,7 +255,7 @@ def part(bins: int, branching: int, noise: Any, split: int = 4) -> Part:
 @pytest.mark.parametrize(
     "noise", [pytest.param(each, marks=pytest.mark.ci if each[0] in "ln" else ()) for each in NOISES]
 )
-@pytest.mark.parametrize(("bins", "branching"), [(4, 4), (21, 4), (33, 16)])
+@pytest.mark.parametrize(("bins", "branching"), [(4, 4), pytest.param(21, 4, marks=pytest.mark.ci), (33, 16)])
 def test_intervals_cover(bins: int, branching: int, noise: str, full: bool) -> None:
     """Each bin and edge at 95 %, false-alarm rate 1e-9; where there is noise enough not much more often."""
     draws = 20_000 if full else 1_000
