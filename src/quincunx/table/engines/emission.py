@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from quincunx.errors import QueryError
-from quincunx.table import meaning
+from quincunx.table import interval, meaning
 from quincunx.table.engines import emit_choice, emit_number, emit_text, emit_time
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.typed_sql import Piece, constant
@@ -25,19 +25,20 @@ EMISSIONS: Final[Mapping[str, Emit]] = {
 }
 
 
-# Operators of which the argument is written more than once, whatever it is.
+# Operators that look at what they give, unless it is proved to be in the range, and those that always do.
+_RANGED: Final = ("add", "subtract", "multiply", "divide", "whole_divide", "negate", "abs")
 _REPEATED: Final = ("clamp", "remainder", "round")
-_ARITHMETIC: Final = ("add", "subtract", "multiply", "divide")
 
 
 def repeats(expression: Expression) -> bool:
     """Whether an engine writes the arguments of a call more than once, to look at what it gives."""
-    if not isinstance(expression, Call) or (expression.type == "integer" and expression.operator != "cast"):
-        return isinstance(expression, Call) and expression.operator == "clamp"
+    if not isinstance(expression, Call):
+        return False
     if expression.operator == "cast":
         return expression.arguments[0].type == "text" or (expression.arguments[0].type, expression.type) in _TESTED
-    if expression.operator in _ARITHMETIC:
-        return expression.type == "decimal" and not meaning.in_range(expression)
+    if expression.operator in _RANGED:
+        whole = expression.type == "integer"
+        return not (interval.fits((expression.low, expression.high)) if whole else meaning.in_range(expression))
     return expression.operator in _REPEATED
 
 
@@ -56,7 +57,7 @@ def emit(
         piece = columns.get(expression.slot)
         if piece is None:
             raise QueryError("the engine has no such column", where="engine", got=expression.name)
-        return Piece(sql=piece.sql.copy(), type=piece.type)
+        return Piece(sql=piece.sql.copy(), type=piece.type, bits=piece.bits)
     if isinstance(expression, Call) and expression.operator in EMISSIONS:
         arguments = [emit(d, argument, columns, made) for argument in expression.arguments]
         return EMISSIONS[expression.operator](d, expression, arguments)

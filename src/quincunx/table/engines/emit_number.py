@@ -31,6 +31,8 @@ from quincunx.table.expression import Call, Expression, Literal
 # Bounds within a quarter of the type's range: a bound of a cast decimal may be missed by a rounding error.
 _BIGINT: Final = 2**61
 _HUGEINT: Final = 2**124
+# The largest integer is 2^126.
+_BITS: Final = 126
 
 
 def within(expression: Expression, limit: int) -> bool:
@@ -48,27 +50,36 @@ def _arithmetic(kind: type[exp.Binary]) -> Callable[[Dialect, Call, list[Piece]]
     def emit(d: Dialect, node: Call, pieces: list[Piece]) -> Piece:
         if not is_integer(pieces):
             return _decimal(node, d.arithmetic(kind, *(piece.to("DOUBLE").sql for piece in pieces)))
-        return _whole(d, node, pieces, lambda *sides: binary(kind, *(side.sql for side in sides)))
+        sizes = [piece.size for piece in pieces]
+        bits = sum(sizes) if kind is exp.Mul else max(sizes) + 1
+        return _whole(d, node, pieces, lambda *sides: binary(kind, *(side.sql for side in sides)), bits)
 
     return emit
 
 
-def _whole(d: Dialect, node: Call, pieces: list[Piece], build: Callable[..., exp.Expression]) -> Piece:
-    """An integer operation in the smallest type that is proved to hold operands and result, or guarded."""
+def _whole(
+    d: Dialect, node: Call, pieces: list[Piece], build: Callable[..., exp.Expression], bits: int | None = None
+) -> Piece:
+    """An integer operation in the smallest type that is proved to hold operands and result, or guarded.
+
+    bits: |result| ≤ 2^bits, by the sizes of the operands; the largest of them where nothing is said.
+    """
+    bits = max(piece.size for piece in pieces) if bits is None else bits
     if all(piece.type == "BIGINT" for piece in pieces) and all(
         within(part, _BIGINT) for part in (node, *node.arguments)
     ):
         return Piece(sql=build(*pieces), type="BIGINT")
     wide = build(*(piece.to("HUGEINT") for piece in pieces))
+    if bits <= _BITS:
+        return Piece(sql=wide, type="HUGEINT", bits=bits)
     safe = all(within(part, _HUGEINT) for part in (node, *node.arguments))
     return Piece(sql=wide if safe else whole_range(d.guarded(wide)), type="HUGEINT")
 
 
 def whole_range(sql: exp.Expression) -> exp.Expression:
-    """NULL for a whole number beyond ±2^126, which names its argument once: NULL is first moved to an end, too."""
-    low, high = whole(-interval.LARGEST - 1), whole(interval.LARGEST + 1)
-    moved = call("LEAST", call("GREATEST", sql, low), high)
-    return call("NULLIF", call("NULLIF", moved, low.copy()), high.copy())
+    """NULL for a whole number beyond ±2^126."""
+    inside = exp.Between(this=sql, low=whole(-interval.LARGEST), high=whole(interval.LARGEST))
+    return choose([(inside, sql.copy())], exp.null())
 
 
 def no_nan(sql: exp.Expression) -> exp.Expression:

@@ -8,10 +8,11 @@ from math import ceil, floor
 from sqlglot import exp
 
 from quincunx.data import decimal_parts
+from quincunx.table import interval
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import clipped, ranged, whole_range
 from quincunx.table.engines.typed_sql import Piece, call, choose, constant, double, integer_type, whole
-from quincunx.table.meaning import SMALLEST
+from quincunx.table.meaning import LARGEST, SMALLEST
 from quincunx.table.schema import ColumnSchema
 
 
@@ -31,7 +32,7 @@ def read(d: Dialect, declared: ColumnSchema, storage: str, *, clip: bool = True)
 
 def _bounded(value: Piece, bounds: tuple[Fraction, Fraction], kind: str) -> Piece:
     if kind == "integer":
-        low, high = ceil(bounds[0]), floor(bounds[1])
+        low, high = max(ceil(bounds[0]), -interval.LARGEST), min(floor(bounds[1]), interval.LARGEST)
         return clipped(value.sql, whole(low), whole(high), integer_type(low, high))
     parts = decimal_parts(value.type)
     if parts is None:
@@ -47,7 +48,7 @@ def _double(value: Piece, bounds: tuple[Fraction, Fraction] | None) -> Piece:
     """
     if bounds is None:
         return ranged(value.sql)
-    low, high = bounds
+    low, high = max(bounds[0], -LARGEST), min(bounds[1], LARGEST)
     cases: list[tuple[exp.Expression, exp.Expression]] = [(exp.Is(this=value.sql, expression=exp.null()), exp.null())]
     if low < SMALLEST and high > -SMALLEST:
         tiny = exp.LT(this=call("ABS", value.sql.copy()), expression=double(SMALLEST))

@@ -53,12 +53,19 @@ DEFAULTS: Final = {
 class Piece:
     """SQL and its type: BIGINT, HUGEINT, DOUBLE, DECIMAL(w,s), VARCHAR, DATE, TIMESTAMP, BOOLEAN or NULL.
 
-    value: the constant that it is, for decimal literals, whose type may still change without a loss.
+    value: the constant that it is, for decimal literals, whose type may still change without a loss. bits: of a whole
+    number, |x| ≤ 2^bits; 0 where only its type tells.
     """
 
     sql: exp.Expression
     type: str
     value: Fraction | None = None
+    bits: int = 0
+
+    @property
+    def size(self) -> int:
+        """The least known b with |x| ≤ 2^b, for whole numbers: none is beyond ±2^126."""
+        return self.bits or (63 if self.type == "BIGINT" else 126)
 
     def to(self, wanted: str) -> Piece:
         """The same in another type that holds it."""
@@ -69,7 +76,7 @@ class Piece:
         wide = self.type == "HUGEINT" or (decimal_parts(self.type) or (0, 0))[0] > 15
         # By its digits, which every engine rounds to the nearest double; some round twice otherwise.
         held = cast(self.sql, "VARCHAR") if wide and wanted == "DOUBLE" else self.sql
-        return Piece(sql=cast(held, wanted), type=wanted)
+        return Piece(sql=cast(held, wanted), type=wanted, bits=self.size if wanted == "HUGEINT" else 0)
 
 
 def whole(value: int) -> exp.Expression:
@@ -101,7 +108,7 @@ def constant(value: Value) -> Piece:
     if isinstance(value, bool):
         return Piece(sql=exp.true() if value else exp.false(), type="BOOLEAN")
     if isinstance(value, int):
-        return Piece(sql=whole(value), type=integer_type(value, value))
+        return Piece(sql=whole(value), type=integer_type(value, value), bits=max(1, value.bit_length()))
     if isinstance(value, Fraction):
         return _decimal(value)
     if isinstance(value, str):
