@@ -132,7 +132,7 @@ class CountTree(Mechanism):
             cls(bins=2, branching=4, noise=DiscreteLaplace(scale=2)),
             cls(bins=3, branching=2, noise=DiscreteLaplace(scale=3, sensitivity=2)),
             cls(bins=2, branching=2, split=2, noise=DiscreteLaplace(scale="1/2", sensitivity=2)),
-            cls(bins=3, branching=2, noise=DiscreteGaussian(sigma=2, sensitivity2=2)),
+            cls(bins=2, branching=2, noise=DiscreteGaussian(sigma=2)),
         )
 
     def world(self, k: int = 1) -> World:
