@@ -238,6 +238,9 @@ def test_integers_are_exact() -> None:
     assert one(apply("add", WIDE, literal(1)), i=2**53) == 2**53 + 1
     assert one(apply("multiply", WIDE, J), i=2**50, j=2**50) == 2**100
     assert one(apply("add", WIDE, WIDE), i=2**126) is None
+    assert one(apply("add", WIDE, literal(1)), i=2**126 - 1) == 2**126
+    assert one(apply("add", WIDE, literal(1)), i=2**126) is None
+    assert one(apply("multiply", WIDE, literal(-1)), i=2**126) == -(2**126)
     assert one(apply("whole_divide", WIDE, J), i=-7, j=2) == -3
     assert one(apply("remainder", WIDE, J), i=-7, j=2) == -1
     assert one(apply("divide", WIDE, J), i=7, j=2) == Fraction(7, 2)

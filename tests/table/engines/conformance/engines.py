@@ -107,7 +107,7 @@ class InPostgres:
         held = {
             name: Table(frame(each), public=True)
             if each.public
-            else Table(self._source(each), limits=each.limits, columns=each.columns)
+            else Table(self._source(each, name), limits=each.limits, columns=each.columns)
             for name, each in tables.items()
         }
         declared = schema(held, UNIT)
@@ -115,14 +115,17 @@ class InPostgres:
             yield engine, declared
 
     def fetched(self, data: Data, build: Build) -> list[tuple[Any, ...]]:
-        with postgres.connect(self._source(data)) as connection:
-            select = build(POSTGRES, find(connection, self._source(data))[0].relation([]), data.types)
+        source = self._source(data, "nasty")
+        with postgres.connect(source) as connection:
+            select = build(POSTGRES, find(connection, source)[0].relation([]), data.types)
             return connection.execute(POSTGRES.written(select).encode()).fetchall()
 
-    def _source(self, data: Data) -> Postgres:
+    def _source(self, data: Data, name: str) -> Postgres:
+        """The rows in a table that always has the same name, which stands in the statements."""
         columns = {name: _POSTGRES.get(kind, kind.lower()) for name, kind in data.types.items()}
         rows = ([row[name] for name in data.types] for row in data.rows)
-        return places.read(self.server, places.filled(self.server, columns, rows))
+        self.server.run(f"DROP TABLE IF EXISTS public.asked_{name}")
+        return places.read(self.server, places.filled(self.server, columns, rows, f"asked_{name}"))
 
 
 _POSTGRES: Final = {
