@@ -68,7 +68,7 @@ SURFACE = {
     },
     "quincunx.release": {
         "Answer", "Basis", "Check", "Column", "Cost", "Derived", "Explanation", "LimitsReport", "OutputError",
-        "Release", "Session", "combine",
+        "Proposal", "Proposed", "Release", "Session", "combine",
     },
     "quincunx.sample": {"World", "world", "write_plan_for", "write_sample"},
     "quincunx.noise": {

@@ -1,4 +1,4 @@
-"""`quincunx plan`: spends for a whole plan that reach half-widths, and that reach them when they are written into it."""
+"""`quincunx plan`: spends for a whole plan that reach half-widths, once they are written into it too."""
 
 from __future__ import annotations
 

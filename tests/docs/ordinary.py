@@ -87,7 +87,8 @@ QUESTIONS: Final = (
     Ordinary(
         kind="How far apart are two groups?",
         sql="SELECT region, AVG(cost) AS m FROM visits GROUP BY region",
-        then="SELECT a.region, b.region AS other, a.m - b.m AS apart FROM answer a JOIN answer b ON a.region < b.region",
+        then="SELECT a.region, b.region AS other, a.m - b.m AS apart FROM answer a "
+        "JOIN answer b ON a.region < b.region",
     ),
     Ordinary(
         kind="Is it so by the truth, or by the noise?",
@@ -132,8 +133,7 @@ QUESTIONS: Final = (
     ),
     Ordinary(
         kind="How many rows does a person have?",
-        sql="SELECT AVG(k) AS visits FROM "
-        "(SELECT person_id, COUNT(*) AS k FROM visits GROUP BY person_id) AS people",
+        sql="SELECT AVG(k) AS visits FROM (SELECT person_id, COUNT(*) AS k FROM visits GROUP BY person_id) AS people",
     ),
     Ordinary(
         kind="How are they distributed over people?",
@@ -236,9 +236,9 @@ QUESTIONS: Final = (
 )
 _HEAD: Final = (
     "# {count} kinds of ordinary questions\n\n"
-    "What people ask of tables, over those of `quincunx init`: each is answered, or refused with what to write instead. "
-    "Every question on this page is asked when the documentation is tested, and every refusal is seen. "
-    "`quincunx explain PLAN \"SELECT …\" --spend 0.01` says beforehand how far each answer would be off; what stands "
+    "What people ask of tables, over those of `quincunx init`: each is answered, or refused with what to write "
+    "instead. Every question on this page is asked when the documentation is tested, and every refusal is seen. "
+    '`quincunx explain PLAN "SELECT …" --spend 0.01` says beforehand how far each answer would be off; what stands '
     "after *then* is free SQL over the answer ([how](release.md#free-sql-above-the-noise)). "
     "All constructs one by one: [what you can ask](what-you-can-ask.md).\n"
 )

@@ -1,4 +1,4 @@
-"""`quincunx plan`: spends for a whole plan from how exact its outputs are to be. Reads no private row, spends nothing."""
+"""`quincunx plan`: spends for a whole plan from how exact its outputs are to be. Free, and reads no private row."""
 
 from __future__ import annotations
 

@@ -78,7 +78,9 @@ class QuantileChoice(Ranks):
     @property
     def loss(self) -> Loss:
         """That of bounded range η; in norm 2 it is known by ρ = η²/8 alone."""
-        return Loss.of(BoundedRangeLaw(eta=self.eta) if self.norm == 1 else StatedLaw(epsilon=None, rho=self.eta**2 / 8))
+        return Loss.of(
+            BoundedRangeLaw(eta=self.eta) if self.norm == 1 else StatedLaw(epsilon=None, rho=self.eta**2 / 8)
+        )
 
     @property
     def _rate(self) -> Fraction:

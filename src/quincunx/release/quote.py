@@ -191,9 +191,7 @@ def spend_of(program: Program, dataset: Dataset, price: Price, other: Program | 
         raise ParameterError("a question says what it spends, or how wide its intervals may be", got=got, hint=hint)
     if price.within is not None:
         used = 0 if price.delta is None else price.delta
-        return spend_within(
-            program, dataset.standard, price.within, dataset.confidence, used, other, price.assume
-        )
+        return spend_within(program, dataset.standard, price.within, dataset.confidence, used, other, price.assume)
     return positive(price.spend, "spend")
 
 

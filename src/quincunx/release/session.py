@@ -328,9 +328,7 @@ class Session(Generic[FrameT]):
         """What can be wrong before the first row is read: every release of the plan, its costs, the budgets. Free."""
         return batch.check(self._dataset, self._account, self._connect, self._releases)
 
-    def propose(
-        self, within: Mapping[str, Number], *, assume: Mapping[str, Number] | None = None
-    ) -> Proposal:
+    def propose(self, within: Mapping[str, Number], *, assume: Mapping[str, Number] | None = None) -> Proposal:
         """Spends for the [[release]] entries of the plan that reach half-widths. Free, and reads no private row.
 
         within: {"release.output": half-width}, or {"output": half-width} for every release that has it; entries that
