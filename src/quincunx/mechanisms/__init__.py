@@ -11,6 +11,7 @@ from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.goal import goal as goal_of
 from quincunx.mechanisms.goal import goal_outside
 from quincunx.mechanisms.histogram import Histogram, gathered
+from quincunx.mechanisms.ladder_sum import LadderSum
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.mechanisms.mechanism import Mechanism, Parameter
 from quincunx.mechanisms.parameters import stated
@@ -32,6 +33,7 @@ __all__ = [
     "Estimate",
     "Exponential",
     "Gaussian",
+    "LadderSum",
     "Laplace",
     "Mechanism",
     "PartitionSelection",

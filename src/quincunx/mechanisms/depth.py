@@ -38,8 +38,11 @@ class Depths:
         # An empty bucket covers the one rank between those around it.
         under[0::2] = upto[0::2] = below
         under[1::2], upto[1::2] = below[:-1], below[1:]
-        lengths = np.ones(size, dtype=np.int64)
-        lengths[0::2] = np.append(given.places, buckets) - np.insert(given.places + 1, 0, 0)
+        # Where each stretch begins, and where the last one ends.
+        marks = np.empty(size + 1, dtype=np.int64)
+        marks[0], marks[-1] = 0, buckets
+        marks[1:-1:2], marks[2:-1:2] = given.places, given.places + 1
+        lengths = marks[1:] - marks[:-1]
         kept, wanted = lengths > 0, top * total
         under, upto = under[kept], upto[kept]
         # Inside a bucket this is negative: how far the rank lies from the nearer end of those that it covers.

@@ -134,7 +134,7 @@ def check(dataset: Dataset, account: Account, connect: Connect, entries: Sequenc
         costs = [cost(dataset, look, each.priced, planned.whole or each.question) for each in planned.quotes]
         standing, affordable = look.standing, look.affordable
     releases = [
-        (entry.name, explained(dataset, each.text, each.program, connect().sql(each.program), each.priced, price))
+        (entry.name, explained(dataset, each.text, each.program, connect(), each.priced, price))
         for entry, each, price in zip(entries, planned.quotes, costs, strict=True)
     ]
     return Check(

@@ -29,6 +29,7 @@ from quincunx.table import Expected, Measure, Measured, Output, Program, Value
 
 # How many groups are made up: where groups are put beside each other each key has one, else all are of one kind.
 _GROUPS: Final = 48
+_CHOSEN: Final = Expected(half_width=math.nan, se=None, assumed="in proportion to the bound that is chosen")
 _BARE: Final = Expected(half_width=math.nan, se=None, assumed="it will have no interval")
 
 
@@ -39,15 +40,26 @@ def expected(priced: Priced, outputs: Sequence[Output], risk: Fraction, rows: in
     found: dict[int, Expected] = {}
     if None in closed:
         stored = made_up(priced, rows, _GROUPS)
-        columns = _columns(program, stored, risk) if program.query.above else {}
+        known = not any(measure.ladder is not None for measure in program.measures)
+        columns = _columns(program, stored, risk) if program.query.above and known else {}
         for place, output in enumerate(outputs):
-            if closed[place] is None:
+            if closed[place] is None and not climbs(program, output):
                 one = _above(columns, output) if program.query.above else _arithmetic(program, stored, output, risk)
                 found[place] = replace(one, assumed=one.assumed or _assumed(program, stored, rows))
     for place, index in enumerate(closed):
-        if index is not None:
+        if climbs(program, outputs[place]):
+            found[place] = _CHOSEN
+        elif index is not None:
             found[place] = program.query.aggregates[index].expected(parts_of(priced, index), risk, rows)
     return [found[place] for place in range(len(outputs))]
+
+
+def climbs(program: Program, output: Output) -> bool:
+    """Whether an output depends on a bound that is chosen when it is asked; above others, whether one of them does."""
+    used = {node.index for node in output.expression.walk() if isinstance(node, Measured)}
+    if program.query.above and not isinstance(output.expression, Measured):
+        used = set(range(len(program.parts)))
+    return any(program.measures[part].ladder is not None for index in used for part in program.parts[index])
 
 
 def made_up(priced: Priced, rows: int, groups: int) -> Stored:
@@ -74,6 +86,9 @@ def _exact(measure: Measure, rows: int, groups: int) -> NDArray[Any]:
         found = np.empty(groups, dtype=object)
         found[:] = [Histogram.even(measure.high - measure.low + 1, rows, 1 / measure.unit)] * groups
         return found
+    if measure.ladder is not None:
+        # Nothing that is shown depends on it.
+        return np.zeros((groups, 2 * len(measure.ladder.rungs)), dtype=np.int64)
     if measure.counts:
         number = rows / measure.unit
     elif measure.factors:

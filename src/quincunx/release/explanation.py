@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from typing import Any, Final
@@ -64,8 +65,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A planned question. sharing: which declarations would leave fewer numbers to measure. engine_sql: the statement
-    that the engine would run. Without a spend there is no cost, no noise and no error.
+    """A planned question. sharing: which declarations would leave fewer numbers to measure. _written: makes the
+    statement that the engine would run. Without a spend there is no cost, no noise and no error.
     """
 
     sql: str
@@ -80,7 +81,12 @@ class Explanation:
     cost: Cost | None
     biases: tuple[str, ...]
     sharing: tuple[str, ...]
-    engine_sql: str
+    _written: Callable[[], str] = field(repr=False, compare=False)
+
+    @property
+    def engine_sql(self) -> str:
+        """The statement that the engine would run: written when it is read, which takes longer than all the rest."""
+        return self._written()
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON values."""

@@ -31,6 +31,7 @@ from quincunx.mechanisms import (
     noise_of,
 )
 from quincunx.numbers import Number, positive
+from quincunx.release.ladder import laddered
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.release.quantiles import quantiles
 from quincunx.release.tree import tree
@@ -106,10 +107,8 @@ def price(
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
     each, rest = shares(program, total)
     selection = None if program.selection is None else _selector(program.selection, standard, rest, share)
-    if standard.rounded and any(measure.grid is not None and measure.grid.levels for measure in program.measures):
-        hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
-        what = "quantiles are not known in this standard"
-        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+    if standard.rounded:
+        _check_known(program, standard)
     bought = zip(program.measures, each, strict=True)
     drawn = tuple(
         Measurement(measure=measure, mechanism=_mechanism(measure, standard.of_noise(part), rounded=standard.rounded))
@@ -224,6 +223,18 @@ def _half_width(priced: Priced, index: int, risk: Fraction, rows: int | None) ->
     return aggregate.expected(parts_of(priced, index), risk, rows).half_width
 
 
+def _check_known(program: Program, standard: Budgeted) -> None:
+    """Choices are of bounded range, which the standard of the bell curve knows nothing of."""
+    if any(measure.grid is not None and measure.grid.levels for measure in program.measures):
+        hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
+        what = "quantiles are not known in this standard"
+        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+    if any(measure.ladder is not None for measure in program.measures):
+        hint = "Declare bounds as two numbers, or keep the budget in zero-concentrated or Rényi privacy."
+        what = 'bounds = "auto" are not known in this standard'
+        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+
+
 def _mechanism(measure: Measure, share: Fraction, *, rounded: bool = False) -> Mechanism:
     """What a share of the spend (ε in norm 1, ρ in norm 2) buys for a measure."""
     norm = measure.vector.norm
@@ -231,6 +242,8 @@ def _mechanism(measure: Measure, share: Fraction, *, rounded: bool = False) -> M
         return tree(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
     if measure.grid is not None:
         return quantiles(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
+    if measure.ladder is not None:
+        return laddered(measure, measure.ladder, share, partial(_noise, norm=norm, rounded=rounded))
     # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.
     return _noise(max(measure.sensitivity2, Fraction(1)), share, norm=norm, rounded=rounded)
 

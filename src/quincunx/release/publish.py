@@ -12,6 +12,7 @@ import numpy as np
 
 from quincunx.errors import QueryError
 from quincunx.mechanisms import added
+from quincunx.numbers import amount
 from quincunx.release.arithmetic import Range, derived
 from quincunx.release.column import Column, Role
 from quincunx.release.derive import TABLE, Tables, derived_columns
@@ -156,8 +157,18 @@ def _columns(
         name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done
     )
     drawn = _drawn(expression, known, program, stored)
-    about = f"bounded {program.query.aggregates[expression.index].noun}" if isinstance(expression, Measured) else ""
+    about = _about(program, expression.index) if isinstance(expression, Measured) else ""
     return [replace(columns[0], note="; ".join(said), about=about, drawn=drawn), *columns[1:]]
+
+
+def _about(program: Program, index: int) -> str:
+    """What an interval is about: the bounded statistic, and by which bound where that was chosen."""
+    noun = program.query.aggregates[index].noun
+    for measure in (program.measures[part] for part in program.parts[index]):
+        if measure.chosen:
+            low, high = (amount(end * measure.step) for end in (measure.low, measure.high))
+            return f"{noun} within {low} to {high}"
+    return f"bounded {noun}"
 
 
 def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fraction) -> Range | None:

@@ -27,7 +27,7 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
         changed = {"moves": grid.moves, "apart": grid.apart}
         if norm == 1:
             return QuantileFlip(epsilon=share, **given, **changed)
-        return QuantileChoice(eta=_root_below(8 * share), norm=norm, **given, **changed)
+        return QuantileChoice(eta=root_below(8 * share), norm=norm, **given, **changed)
     split = _WEIGHTED if measure.vector.bits else _PLAIN
     square = Fraction(grid.weight) ** 2
     count = bins = None
@@ -42,7 +42,7 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
         buckets=buckets,
         split=split,
         # In norm 2 a depth of range η costs η²/8.
-        eta=each if norm == 1 else _root_below(8 * each),
+        eta=each if norm == 1 else root_below(8 * each),
         weight=grid.weight,
         norm=norm,
         moves=grid.moves,
@@ -57,6 +57,6 @@ def _moved(norm: int, *, moves: bool) -> int:
     return 1 if not moves else 4 if norm == 1 else 2
 
 
-def _root_below(square: Fraction) -> Fraction:
+def root_below(square: Fraction) -> Fraction:
     """√square, or less than 2^−64 less."""
     return Fraction(isqrt(int(square * 4**64)), 2**64)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 
 from quincunx.errors import ParameterError, PrivacyError, QuincunxError
 from quincunx.ledger import Question, Registration
@@ -25,7 +26,7 @@ from quincunx.release.weighting import weighted
 from quincunx.release.within import spend_within
 from quincunx.release.words import noises
 from quincunx.spec import Budgeted
-from quincunx.table import Limits, Program
+from quincunx.table import Engine, Limits, Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +165,7 @@ def explained(
     dataset: Dataset,
     text: str,
     program: Program,
-    statement: str,
+    engine: Engine,
     priced: Priced | None = None,
     cost: Cost | None = None,
     group_size: int = GROUP_SIZE,
@@ -177,7 +178,7 @@ def explained(
         confidence=dataset.confidence,
         errors=() if priced is None else output_errors(priced, dataset.confidence, group_size),
         cost=cost,
-        engine_sql=statement,
+        _written=cache(partial(engine.sql, program)),
         **plan_words(program, priced),
     )
 

@@ -279,11 +279,11 @@ class Session(Generic[FrameT]):
         )
         if spend is None and within is None:
             program = given.program(text, interval=interval, limits=price.limits)
-            return explained(given, text, program, self._connect().sql(program))
+            return explained(given, text, program, self._connect())
         with self._account.looking() as look:
             quote = quoted(given, look, text, price)
             costs = cost(given, look, quote.priced, quote.question)
-        return explained(given, text, quote.program, self._connect().sql(quote.program), quote.priced, costs, size)
+        return explained(given, text, quote.program, self._connect(), quote.priced, costs, size)
 
     def cost(
         self,

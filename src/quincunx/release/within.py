@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from quincunx.errors import ParameterError
 from quincunx.numbers import Number, positive, positive_integer
-from quincunx.release.expected import expected
+from quincunx.release.expected import climbs, expected
 from quincunx.release.pricing import price, smallest, spend_for
 from quincunx.spec import Budgeted
 from quincunx.table import Measured, Output, Program
@@ -28,6 +28,10 @@ def spend_within(
     aggregates and what stands above them is simulated on such groups, as is the error that is shown for it.
     """
     wanted, rows = named(program, within), assumed_rows(assume)
+    for output, _ in wanted:
+        if climbs(program, output):
+            hint = "Its error depends on the bound that will be chosen: give a spend, or declare bounds."
+            raise ParameterError('bounds are "auto"', where="within", got=repr(output.name)[:40], hint=hint)
     direct = {each.expression.index: width for each, width in wanted if isinstance(each.expression, Measured)}
     if len(direct) == len(wanted):
         return spend_for(program, standard, direct, confidence, delta, other, rows)

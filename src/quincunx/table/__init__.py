@@ -18,6 +18,7 @@ from quincunx.table.aggregates import (
     exact_decimal,
     quotient,
 )
+from quincunx.table.content import Content
 from quincunx.table.declaration import question_limits
 from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (
@@ -32,10 +33,10 @@ from quincunx.table.expression import (
     Value,
 )
 from quincunx.table.interval import Bounds, End
-from quincunx.table.measure import Grid, Measure, Program, Selection, columns_read
+from quincunx.table.measure import Grid, Ladder, Measure, Program, Selection, columns_read
 from quincunx.table.plan import Key, Output, Query
 from quincunx.table.rules import plan as planned
-from quincunx.table.schema import ColumnSchema, Limits, Link, Schema, TableSchema
+from quincunx.table.schema import Auto, ColumnSchema, Limits, Link, Schema, TableSchema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table
 from quincunx.table.table import schema as schema_of

@@ -16,6 +16,7 @@ from quincunx.table.content import Content
 from quincunx.table.declaration import (
     Declaration,
     check_numbers,
+    read_auto,
     read_columns,
     read_keys,
     read_limits,
@@ -216,6 +217,7 @@ class Table(Generic[FrameT]):
                         length=length,
                         span=span,
                         nullable=each.null,
+                        auto=read_auto(each, kind, f"{name}.columns.{column}.bounds"),
                     )
                 )
         return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quincunx.audit.gap import Gap
 from quincunx.errors import VerificationError
-from quincunx.table import Measure, Program, Result, Selection
+from quincunx.table import Ladder, Measure, Program, Result, Selection
 
 
 def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
@@ -23,11 +23,23 @@ def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
 
 
 def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
+    if measure.ladder is not None:
+        return max(_ladder_gaps(part, measure, measure.ladder, a, b), key=lambda gap: gap.ratio)
     if measure.grid is not None and measure.grid.branching:
         moved = _counted(measure, a) - _counted(measure, b)
     else:
         moved = a - b if measure.grid is None else _moved(a, b)
     return Gap(part=part, distance2=norm2(measure.vector.norm, moved), allowed2=measure.sensitivity2)
+
+
+def _ladder_gaps(part: str, measure: Measure, ladder: Ladder, a: NDArray[Any], b: NDArray[Any]) -> Iterator[Gap]:
+    """The choice: by how much the weights above any two rungs move apart, over all groups. Then the sum at each."""
+    rungs = len(ladder.rungs)
+    ends = (b[:, :rungs].astype(object) - a[:, :rungs].astype(object)).sum(axis=0).tolist()
+    above = [sum(ends[rung + 1 :]) for rung in range(rungs)]
+    yield Gap(part=part, distance2=Fraction(max(above) - min(above)) ** 2, allowed2=Fraction(ladder.weight) ** 2)
+    for rung, each in enumerate(measure.sums):
+        yield _gap(part, each, a[:, rungs + rung], b[:, rungs + rung])
 
 
 def _counted(measure: Measure, histograms: NDArray[Any]) -> NDArray[np.int64]:

@@ -40,6 +40,9 @@ _PARTS: Final = frozenset({"this", "expression", "quantile"})
 _SLACK: Final = 2.0**-46
 # How often an answer is simulated before it is asked.
 _SIMULATED: Final = 48
+# Many levels are drawn less often: so many numbers in all, but at least so many answers.
+_DRAWN: Final = 600
+_FEWEST: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,4 +249,4 @@ def _simulated(drawn: Ranks, unit: Fraction, rows: int) -> Numbers:
     given = Histogram.even(drawn.buckets, rows, 1 / unit)
     # Nobody's rows are in it, so that its key need not be secret.
     with testing.keyed(testing.key_of("quantiles that are expected")):
-        return drawn.each(np.array([given] * _SIMULATED, dtype=object))
+        return drawn.each(np.array([given] * max(min(_DRAWN // drawn.width, _SIMULATED), _FEWEST), dtype=object))

@@ -30,6 +30,7 @@ class Sum(Total):
     nodes: ClassVar[Mapping[type[exp.Expr], frozenset[str]]] = {exp.Sum: frozenset({"this"})}
     names: ClassVar[tuple[str, ...]] = ("SUM",)
     forms: ClassVar[tuple[Form, ...]] = (Form(name="SUM", written="SUM({})", needs="bounded", depth=3, often=2),)
+    climbs: ClassVar[bool] = True
 
     argument: Expression
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Final, Protocol
@@ -35,7 +35,8 @@ ELSEWHERE: Final[dict[tuple[str, str], str]] = {("quincunx", "Postgres"): "postg
 class Result:
     """One integer for each group and measure, in lattice units, clamped to ±(2^62 − 1): exact, private, not yet noisy.
 
-    Of a measure that is a histogram, one `Histogram` for each group.
+    Of a measure that is a histogram, one `Histogram` for each group; of one with a ladder a row: the weight at each
+    rung, then the sum at each.
     keys: one tuple for each group; the cross product in its order for public keys, () for a question without GROUP BY.
     selection: for unknown keys the votes for each; None for public ones. It must not leave unnoised.
     """
@@ -169,7 +170,7 @@ def open_engine(tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | 
 
 def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     """The columns of a statement's answer as a result: groups of public keys that have no row are 0."""
-    query, numbers = program.query, range(len(program.measures))
+    query, flat = program.query, program.unrolled().measures
     plain = np.asarray(columns["q"]) < 0 if "q" in columns else np.ones(len(columns["m0"]), dtype=bool)
     if not query.known_keys:
         named = [[_key(key, value) for value in columns[f"k{i}"]] for i, key in enumerate(query.keys)]
@@ -182,18 +183,30 @@ def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     else:
         keys, votes = list(itertools.product(*(key.values or () for key in query.keys))), None
         place = np.asarray(columns["g"], dtype=np.int64)
-    found = []
-    for i in numbers:
+    found: list[NDArray[Any]] = []
+    for i, measure in enumerate(flat):
         column = np.asarray(columns[f"m{i}"], dtype=np.int64)
-        if program.measures[i].grid is not None:
+        if measure.grid is not None or measure.ladder is not None:
             here = (np.asarray(columns["q"]) == i) & (place >= 0)
             bucket = np.asarray(columns["t"], dtype=np.int64)
+            if measure.ladder is not None:
+                weights = np.zeros((len(keys), len(measure.ladder.rungs)), dtype=np.int64)
+                weights[place[here], bucket[here]] = column[here]
+                found.append(weights)
+                continue
             found.append(gathered(len(keys), place[here], bucket[here], column[here]))
             continue
         aligned = np.zeros(len(keys), dtype=np.int64)
         aligned[place[plain]] = column[plain]
         found.append(aligned)
-    return Result(keys=keys, measures=tuple(found), selection=votes)
+    return Result(keys=keys, measures=tuple(_rolled(program, iter(found))), selection=votes)
+
+
+def _rolled(program: Program, flat: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """One array for each measure: of a ladder, the weights at its rungs with the sums at each behind them."""
+    for measure in program.measures:
+        parts = [next(flat) for _ in range(1 + len(measure.sums))]
+        yield np.column_stack(parts) if len(parts) > 1 else parts[0]
 
 
 def _key(key: Key, value: Any) -> Value:

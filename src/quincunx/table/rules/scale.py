@@ -11,8 +11,10 @@ from typing import Final
 from quincunx.errors import QueryError
 from quincunx.mechanisms import levels_of
 from quincunx.table.aggregates import Term
-from quincunx.table.measure import Grid, Measure, Vector
+from quincunx.table.measure import Grid, Ladder, Measure, Rung, Vector
+from quincunx.table.rules.bound import rows2
 from quincunx.table.rules.draft import Draft
+from quincunx.table.rules.ladder import at_rung
 
 # Weights are whole multiples of 2^−20: a person over the limit loses less than a millionth of a row by rounding.
 BITS: Final = 20
@@ -33,6 +35,8 @@ def _measure(draft: Draft, term: Term) -> Measure:
     vector, lattice = _vector(draft, term), term.lattice
     if term.levels or term.bins:
         return _histogram(draft, term, vector)
+    if term.rungs:
+        return _laddered(draft, term)
     people = draft.schema.unit.group
     # ⌈C·B⌉, from C² rational: the ceiling of a root is one more than the root of one less.
     square = vector.bound2 * lattice.size**2
@@ -92,6 +96,24 @@ def _histogram(draft: Draft, term: Term, vector: Vector) -> Measure:
     )
 
 
+def _laddered(draft: Draft, term: Term) -> Measure:
+    """The sum at the highest rung, which must be possible too: a failure after the choice would tell of it."""
+    at = [_measure(draft, replace(term, rungs=(), lattice=at_rung(term, rung))) for rung in term.rungs]
+    # The sum's weights bound a person in each group; where they are in ℓ2, rows over all groups may weigh far more.
+    bound2 = rows2(replace(draft, norm=1))
+    vector = Vector(kind="rows", norm=1, bound2=bound2, bits=_row_bits(draft))
+    rungs = tuple(
+        Rung(low=m.low, high=m.high, centre=m.centre, fraction=m.fraction, sensitivity2=m.sensitivity2) for m in at
+    )
+    weight = draft.schema.unit.group * isqrt(int(bound2)) << vector.bits
+    return replace(at[-1], ladder=Ladder(rungs=rungs, vector=vector, weight=weight))
+
+
+def _row_bits(draft: Draft) -> int:
+    """One row for each owner is a unit vector, whatever the limits are."""
+    return BITS if draft.schema.unit.key is not None and not draft.query.rows.single else 0
+
+
 def _tree(draft: Draft, term: Term, square: Fraction) -> tuple[Fraction, int]:
     """The square of the distance of all counts of a tree, and how many of a level are counted together in the next."""
     bins = term.lattice.high - term.lattice.low + 1
@@ -105,11 +127,8 @@ def _tree(draft: Draft, term: Term, square: Fraction) -> tuple[Fraction, int]:
 def _vector(draft: Draft, term: Term) -> Vector:
     kind, bound2 = term.vector, draft.bounds2[term.vector]
     if kind != "people":
-        # One row for each owner is a unit vector, whatever the limits are.
-        bits = BITS if draft.schema.unit.key is not None and not draft.query.rows.single else 0
-        return Vector(
-            kind=kind, norm=draft.norm, bound2=bound2, bits=bits, where=term.where if kind == "values" else None
-        )
+        where = term.where if kind == "values" else None
+        return Vector(kind=kind, norm=draft.norm, bound2=bound2, bits=_row_bits(draft), where=where)
     # A unit is in at most all the public groups; where C allows that, nobody is weighted.
     everywhere = draft.public_groups
     never = everywhere is not None and everywhere ** (2 if draft.norm == 1 else 1) <= bound2

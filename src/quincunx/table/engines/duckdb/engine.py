@@ -25,7 +25,7 @@ from quincunx.table.engines.duckdb.stand_in import Stage
 from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal
-from quincunx.table.engines.rows import Sources
+from quincunx.table.engines.rows import Source, Sources, stored
 from quincunx.table.engines.scan import read
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.measure import Program
@@ -140,6 +140,8 @@ class DuckDB:
                     with self._stage.connection.cursor() as cursor:
                         for name, rows in made.items():
                             cursor.execute(f"CREATE TEMP VIEW {name} AS FROM {rows}")
+                        for crowd in {source.crowd for source in sources.values()} - {None}:
+                            self._snapshot.gather_made_up(str(crowd), cursor)
                         result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
@@ -170,7 +172,7 @@ class DuckDB:
                     with ExitStack() as reading:
                         first = {number: first_reading(program, number) for number in sources}
                         opened = {
-                            number: self._opened(program, number, sources[number].names, cursor, reading)
+                            number: self._opened(program, number, sources[number], cursor, reading)
                             for number in sorted(set(first.values()))
                         }
                         now = {
@@ -206,24 +208,30 @@ class DuckDB:
     def _sources(self, program: Program) -> Sources:
         found = bound(DUCKDB, program, self._tables, self._schema, self.kind)
         kept = {number: self._table(program, number) in self._snapshot for number in found}
-        return {
+        sources = {
             number: self._snapshot.source(self._table(program, number), source) if kept[number] else source
             for number, source in found.items()
         }
+        alone = stored(program.query.rows, sources)
+        if alone is None or alone.held is None:
+            return sources
+        return {number: replace(alone, crowd=self._snapshot.crowd(program, alone)) for number in sources}
 
     def _opened(
         self,
         program: Program,
         number: int,
-        names: Sequence[str],
+        source: Source,
         cursor: duckdb.DuckDBPyConnection,
         reading: ExitStack,
     ) -> exp.Expression:
         """What stands in FROM for a scan while `reading` is open. Private rows are read, or will be."""
         table = self._table(program, number)
         if table not in self._snapshot:
-            return reading.enter_context(self._origin(program, number).reading(cursor, names))
+            return reading.enter_context(self._origin(program, number).reading(cursor, source.names))
         self._snapshot.make(table, cursor)
+        if source.crowd is not None:
+            self._snapshot.gather(source.crowd, cursor)
         return exp.to_table(self._snapshot.name(table))
 
     @staticmethod
