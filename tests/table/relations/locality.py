@@ -33,6 +33,8 @@ from quincunx.table import Table
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.statement import Statement, statement
+from quincunx.table.measure import Program
+from quincunx.table.plan import Key
 from quincunx.table.rules import plan
 from quincunx.table.schema import Schema
 from quincunx.table.sql import read
@@ -215,11 +217,25 @@ def declared(unit: Unit, numbers: Numbers) -> tuple[dict[str, Table], Schema]:
     return tables, schema(tables, UNITS[unit])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsItIs(Key):
+    """A key with the value that its rows have: what is looked at here are rows, and not the names of their keys."""
+
+    stepped = None
+    nameless = False
+
+
+def _planned(shape: Shape) -> tuple[Program, dict[str, Table], Schema]:
+    tables, known = declared(shape.unit, shape.numbers)
+    query = read(question(shape.sql), known, evaluate)
+    keys = tuple(AsItIs(name=each.name, expression=each.expression, values=each.values) for each in query.keys)
+    return plan(replace(query, keys=keys), known, 1), tables, known
+
+
 @functools.cache
 def _written(shape: Shape) -> tuple[Statement, Mapping[int, str]]:
     """The statement of a question about all columns, up to its rows; and which table each reading is of."""
-    tables, known = declared(shape.unit, shape.numbers)
-    program = plan(read(question(shape.sql), known, evaluate), known, 1)
+    program, tables, known = _planned(shape)
     with DuckDB(tables, known, threads=1) as engine:
         sources = {
             number: replace(source, relation=exp.to_table(frame_name(number)))
@@ -239,9 +255,9 @@ def _written(shape: Shape) -> tuple[Statement, Mapping[int, str]]:
 
 def rehearsed(shape: Shape) -> None:
     """RefusalError where its question fails on made-up rows."""
-    tables, known = declared(shape.unit, shape.numbers)
+    program, tables, known = _planned(shape)
     with DuckDB(tables, known, threads=1) as engine:
-        engine.rehearse(plan(read(question(shape.sql), known, evaluate), known, 1))
+        engine.rehearse(program)
 
 
 def question(sql: str) -> str:
