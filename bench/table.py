@@ -36,6 +36,10 @@ SMALL_CALLS = 30
 QUESTION = "SELECT grp, COUNT(*) AS n, SUM(amount) AS total FROM visits GROUP BY grp"
 TEXT_QUESTION = "SELECT name, COUNT(*) AS n, SUM(amount) AS total FROM visits GROUP BY name"
 SMALL = "SELECT region, COUNT(*) AS n, AVG(age) AS mean_age FROM visits GROUP BY region"
+LEVELS = "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]"
+NINE = f"SELECT QUANTILE_CONT(amount, {LEVELS}) AS q FROM visits"
+BUCKETS = "SELECT grp, MEDIAN(FLOOR(amount / 5)) AS q FROM visits GROUP BY grp"
+PREVIEWS = {"closed": SMALL, "simulated": f"SELECT QUANTILE_CONT(age, {LEVELS}) AS q FROM visits"}
 Task = Callable[[str], object]
 
 CLIPPED = f"least(greatest(amount, 0), {HIGHEST})"
@@ -65,6 +69,17 @@ STATEMENTS = {
             HAVING sum(v * v) > {LIMIT**2})
         SELECT grp, sum(coalesce(w, 1)), sum(coalesce(w, 1) * {CLIPPED})
         FROM '{{path}}' LEFT JOIN heavy USING (person_id) GROUP BY grp""",
+}
+
+
+# What quantiles are measured beside: DuckDB's own, without privacy, and the weights of people by themselves.
+PLAIN = {
+    "nine": f"SELECT quantile_cont(amount, {LEVELS}) FROM '{{path}}'",
+    "nine by group": f"SELECT grp, quantile_cont(amount, {LEVELS}) FROM '{{path}}' GROUP BY grp",
+    "weighting": f"""
+        WITH people AS (
+            SELECT person_id, least(1, {LIMIT} / count(*)) AS w FROM '{{path}}' GROUP BY person_id)
+        SELECT sum(w) FROM '{{path}}' JOIN people USING (person_id)""",
 }
 
 
@@ -104,6 +119,11 @@ def ours() -> dict[str, Task]:
             sessions[plan] = qx.Session.open(plan)
         sessions[plan].sql(SMALL, spend=f"0.0001{next(spends):06d}")
 
+    def preview(plan: str, kind: str) -> None:
+        if plan not in sessions:
+            sessions[plan] = qx.Session.open(plan)
+        sessions[plan].explain(PREVIEWS[kind], spend=f"0.01{next(spends):06d}")
+
     def unchecked(path: str) -> None:
         from unittest.mock import patch
 
@@ -123,7 +143,11 @@ def ours() -> dict[str, Task]:
         "zcdp": lambda path: ask(path, "zcdp"),
         "text": lambda path: ask(path, "pure", TEXT_QUESTION),
         "text, unchecked": unchecked,
+        "nine": lambda path: ask(path, "pure", NINE),
+        "buckets": lambda path: ask(path, "pure", BUCKETS),
         "small": small,
+        "closed": lambda plan: preview(plan, "closed"),
+        "simulated": lambda plan: preview(plan, "simulated"),
     }
 
 
@@ -136,7 +160,7 @@ def baseline() -> dict[str, Task]:
     def run(statement: str) -> Task:
         return lambda path: connection.execute(statement.format(path=path)).fetchnumpy()
 
-    return {name: run(statement) for name, statement in STATEMENTS.items()}
+    return {name: run(statement) for name, statement in {**STATEMENTS, **PLAIN}.items()}
 
 
 def opendp() -> dict[str, Task]:
@@ -257,8 +281,8 @@ def measure(repetitions: int, growth: bool, folder: Path) -> dict[str, Any]:
         # In a process of its own, so that the workers' machine is as it was.
         subprocess.run([sys.executable, __file__, "--generate", str(path), str(rows)], check=True)
     workers = {"quincunx": Worker("quincunx"), "duckdb": Worker("duckdb"), "opendp": Worker("opendp", peer_python())}
-    tasks = [("quincunx", each) for each in ("pure", "zcdp", "text", "text, unchecked")]
-    tasks += [("duckdb", name) for name in STATEMENTS]
+    tasks = [("quincunx", each) for each in ("pure", "zcdp", "text", "text, unchecked", "nine", "buckets")]
+    tasks += [("duckdb", name) for name in (*STATEMENTS, *PLAIN)]
     tasks += [("opendp", "rows"), ("opendp", "groups")]
     times: dict[str, list[float]] = {f"{worker} {task}": [] for worker, task in tasks}
     for repetition in range(repetitions):
@@ -270,7 +294,7 @@ def measure(repetitions: int, growth: bool, folder: Path) -> dict[str, Any]:
     found["growth"] = {kind: growing(workers["quincunx"], kind, files, repetitions) for kind in ("pure", "zcdp")}
     for worker in workers.values():
         worker.close()
-    return found | {"small": small(folder)}
+    return found | {"small": small(folder, "small")} | {kind: small(folder, kind) for kind in PREVIEWS}
 
 
 def growing(worker: Worker, kind: str, files: dict[int, Path], repetitions: int) -> dict[int, float]:
@@ -278,13 +302,14 @@ def growing(worker: Worker, kind: str, files: dict[int, Path], repetitions: int)
     return {rows: min(worker.seconds(kind, path) for _ in range(repetitions)) for rows, path in files.items()}
 
 
-def small(folder: Path) -> float:
-    """The median time of a question on the sample, in a fresh process after a first question."""
+def small(folder: Path, task: str) -> float:
+    """The median time of a question on the sample, or of its preview, in a fresh process after a first one."""
     write = "import sys; from pathlib import Path; from quincunx.sample import write_sample; "
     write += "write_sample(Path(sys.argv[1]), 12_000)"
-    subprocess.run([sys.executable, "-c", write, str(folder / "sample")], check=True)
+    if not (folder / "sample").exists():
+        subprocess.run([sys.executable, "-c", write, str(folder / "sample")], check=True)
     worker = Worker("quincunx")
-    taken = [worker.seconds("small", folder / "sample" / "plan.toml") for _ in range(1 + SMALL_CALLS)]
+    taken = [worker.seconds(task, folder / "sample" / "plan.toml") for _ in range(1 + SMALL_CALLS)]
     worker.close()
     return statistics.median(taken[1:])
 
@@ -320,6 +345,14 @@ def judged(found: dict[str, Any]) -> list[dict[str, Any]]:
             detail = ", ".join(f"{rows // 10**6} M {taken:.2f} s" for rows, taken in sizes.items())
             line(f"{kind}, growth in rows", detail, power, 1.1, "power")
     line("a small question", f"median of {SMALL_CALLS}", 1e3 * found["small"], 50, "ms")
+    for what, task, plain, limit in (
+        ("nine quantiles", "nine", "nine", 1.0),
+        ("1,000 groups of 1,000 buckets", "buckets", "nine by group", 3.0),
+    ):
+        mine, theirs = best[f"quincunx {task}"], best[f"duckdb {plain}"] + best["duckdb weighting"]
+        line(f"{what}, beside DuckDB's + weighting", f"{mine:.2f} s to {theirs:.2f} s", mine / theirs, limit, "×")
+    for kind, limit in (("closed", 10), ("simulated", 300)):
+        line(f"a preview, errors {kind}", f"median of {SMALL_CALLS}", 1e3 * found[kind], limit, "ms")
     return lines
 
 

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from quincunx.loss import Loss
     from quincunx.release import Session, combine
     from quincunx.spec import Specification, domain, intensity, scope, standard, unit
-    from quincunx.table import Table
+    from quincunx.table import Postgres, Table
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
     "Loss": ("quincunx.loss", "Loss"),
+    "Postgres": ("quincunx.table", "Postgres"),
     "Session": ("quincunx.release", "Session"),
     "Specification": ("quincunx.spec", "Specification"),
     "Table": ("quincunx.table", "Table"),
@@ -61,6 +62,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Loss",
+    "Postgres",
     "Session",
     "Specification",
     "Table",

@@ -54,8 +54,8 @@ def test_every_mechanism_can_be_named_but_those_of_more_than_numbers() -> None:
     said = json.loads(run("cauchy", "--json")[2])
     assert (said["what"], said["got"]) == ("unknown mechanism", "'cauchy'")
     named = said["hint"].removeprefix("Known: ").removesuffix(".").split(", ")
-    # One is made of another's noise, two of a grid of values.
-    assert kinds().keys() - {*named} == {"threshold-selection", "quantile-cuts", "quantile-flip"}
+    # Two are made of another's noise, two of a grid of values.
+    assert kinds().keys() - {*named} == {"threshold-selection", "quantile-cuts", "quantile-flip", "ladder-sum"}
     for tag in named:
         mechanism: Any = kinds()[tag].examples()[0]
         # What the error does not depend on is not an option.

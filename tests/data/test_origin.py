@@ -86,3 +86,15 @@ def test_decode_agrees_with_python(texts: list[bytes]) -> None:
     rows = connection.execute(f"SELECT {checked.sql(dialect='duckdb')} FROM source").fetchall()
     assert kind == "VARCHAR"
     assert [row[0] for row in rows] == [decoded(value) for value in texts]
+
+
+def test_a_relation_beside_other_tables_keeps_no_text_that_is_none(texts: list[bytes]) -> None:
+    """It is kept in a table before anything else is read, and a table refuses bytes that are not UTF-8."""
+    stored = pa.array(texts, pa.binary())
+    frame = pa.table({"x": pa.Array.from_buffers(pa.string(), len(stored), stored.buffers()), "n": range(len(texts))})
+    own = duckdb.connect()
+    own.register("frame", frame)
+    origin = Table(own.sql("FROM frame"), limits={"rows": 1}).origin.beside()  # type: ignore[union-attr]
+    with connect() as cursor, origin.reading(cursor, ["x", "n"]) as relation:
+        found = cursor.execute(exp.select("x").from_(relation).order_by("n").sql("duckdb")).fetchall()
+    assert [each for (each,) in found] == [decoded(each) for each in texts]

@@ -155,6 +155,8 @@ def aggregates() -> Iterator[tuple[str, str]]:
         for form in each.forms:
             called = form.written.format(*[_ARGUMENTS[form.needs]] * 4)
             yield form.name, f"SELECT {called} AS x FROM persons"
+        if not each.forms:
+            yield f"{each.names[0]}(x, edges)", f"SELECT {each.names[0]}(age, [20, 40, 60]) AS x FROM persons"
 
 
 def page() -> str:

@@ -39,7 +39,7 @@ def test_draws_follow_the_law(full: bool) -> None:
     assert stats.chisquare([drawn[t] for t in range(4)], [p * count for p in chances]).pvalue > ALARM
 
 
-def test_the_distance_of_a_bucket_that_covers_the_rank_is_0() -> None:
+def test_a_bucket_in_which_the_rank_lies_deepest_has_no_gap() -> None:
     flip = QuantileFlip(level="1/3", buckets=6, epsilon=1)
     given = Histogram(np.array([1, 4], dtype=np.int64), np.array([3, 6], dtype=np.int64))
     # Rank 3 of 9: the first value ends there and the second begins; between them every bucket covers it. In thirds.
@@ -47,6 +47,9 @@ def test_the_distance_of_a_bucket_that_covers_the_rank_is_0() -> None:
     assert flip.gaps(Histogram.of(np.zeros(6, dtype=np.int64))).tolist() == [0] * 6
     large = Histogram(given.places, given.weights * 2**58)
     assert flip.gaps(large).tolist() == [9 * 2**58, 0, 0, 0, 0, 18 * 2**58]
+    # Rank 3 of 9 again, one row deep in the second value, which takes the rows from 2 to 6.
+    inside = Histogram(np.array([1, 4, 5], dtype=np.int64), np.array([2, 4, 3], dtype=np.int64))
+    assert flip.gaps(inside).tolist() == [9 + 3, 3 + 3, 3 + 3, 3 + 3, 0, 9 + 3]
 
 
 def test_it_is_never_worse_than_the_exponential_mechanism() -> None:

@@ -21,9 +21,9 @@ def people(most: int) -> list[tuple[int, ...]]:
 
 
 def scores(weights: tuple[int, ...], level: Fraction) -> list[Fraction]:
-    """Of every bucket, with its atom: minus the distance of the rank from the ranks that it covers."""
+    """Of every bucket, with its atom: how deep the rank lies in the ranks that it covers."""
     wanted = level * sum(weights)
-    return [-max(sum(weights[:t]) - wanted, wanted - sum(weights[: t + 1]), Fraction(0)) for t in range(BUCKETS)]
+    return [-max(sum(weights[:t]) - wanted, wanted - sum(weights[: t + 1])) for t in range(BUCKETS)]
 
 
 def spread(one: list[Fraction], other: list[Fraction]) -> Fraction:

@@ -224,7 +224,10 @@ def test_mistakes_in_a_release_have_its_line(
 
 def test_within_names_an_output(tmp_path: Path) -> None:
     text = PLAN.replace("within = { n = 25 }", "within = { m = 25 }")
-    with Session.open(write_plan(tmp_path, text)) as opened, pytest.raises(ParameterError, match="no such count"):
+    with (
+        Session.open(write_plan(tmp_path, text)) as opened,
+        pytest.raises(ParameterError, match="no such measured output"),
+    ):
         opened.check()
 
 

@@ -56,6 +56,15 @@ REAL = {
             ("SELECT dollars > 20 AS big, COUNT(*) AS n, SUM(dollars) AS s FROM t GROUP BY dollars > 20", ("big",)),
             ("SELECT CASE WHEN MONTH(day) < 4 THEN 'first' WHEN MONTH(day) < 7 THEN 'second' ELSE 'later' END AS part, "
              "COUNT(*) AS n, AVG(dollars) AS m FROM t GROUP BY part", ("part",)),
+            ("SELECT many > 2 AS often, COUNT(*) AS n, SUM(many) AS s FROM (SELECT customer, COUNT(*) AS many FROM t "
+             "GROUP BY customer) GROUP BY many > 2", ("often",)),
+            ("SELECT COUNT(*) AS n, SUM(a.cds) AS s FROM t a JOIN t b USING (customer) WHERE a.day < b.day", ()),
+            ("SELECT COUNT(*) AS n, SUM(cds) AS s FROM t a WHERE NOT EXISTS (SELECT 1 FROM t b WHERE "
+             "b.customer = a.customer AND b.dollars > a.dollars)", ()),
+            ("SELECT COUNT(*) AS n, SUM(first) AS s FROM (SELECT customer, MIN(cds) OVER (PARTITION BY customer) AS "
+             "first, RANK() OVER (PARTITION BY customer ORDER BY day) AS r FROM t) WHERE r = 2", ()),
+            ("SELECT COUNT(*) AS n FROM (SELECT customer, day FROM t WHERE cds > 2 EXCEPT SELECT customer, day FROM t "
+             "WHERE dollars < 30)", ()),
         ),
         off={},
         people=23_570,
@@ -79,6 +88,16 @@ REAL = {
             ("SELECT year, COUNT(DISTINCT zper) AS n FROM t GROUP BY year", ("year",)),
             ("SELECT site, SUM(meddol) AS dollars_s FROM t WHERE mdvis > 0 GROUP BY site", ("site",)),
             ("SELECT COUNT(*) AS n, COUNT(ghindx) AS known_n FROM t WHERE female = 1 AND plan BETWEEN 1 AND 11", ()),
+            ("SELECT a.site, COUNT(*) AS n, SUM(b.mdvis) AS s FROM t a LEFT JOIN t b ON a.zper = b.zper AND "
+             "b.year = a.year + 1 GROUP BY a.site", ("site",)),
+            ("SELECT years, COUNT(*) AS n, SUM(CLAMP(most, 0, 100)) AS s FROM (SELECT zper, CLAMP(COUNT(*), 1, 5) AS "
+             "years, MAX(mdvis) AS most FROM t GROUP BY zper) GROUP BY years", ("years",)),
+            ("SELECT site, COUNT(*) AS n FROM (SELECT DISTINCT ON (zper) site, mdvis FROM t ORDER BY year DESC) "
+             "WHERE mdvis > 3 GROUP BY site", ("site",)),
+            ("SELECT site, COUNT(*) AS n FROM t WHERE zper IN (SELECT zper FROM t WHERE mdvis > 20) GROUP BY site",
+             ("site",)),
+            ("SELECT COUNT(*) AS n, SUM(more) AS s FROM (SELECT mdvis - LAG(mdvis, 1, 0) OVER (PARTITION BY zper ORDER "
+             "BY year) AS more FROM t)", ()),
         ),
         off={"dollars_s": ("meddol", "0.01")},
         people=5_912,
@@ -101,6 +120,10 @@ REAL = {
             ("SELECT MARS, COUNT(*) AS n, AVG(age_head) AS m, SUM(e00200) AS s FROM t GROUP BY MARS", ("MARS",)),
             ("SELECT fips, COUNT(DISTINCT household) AS n FROM t GROUP BY fips", ("fips",)),
             ("SELECT SUM(CASE WHEN nu18 > 0 THEN 1 ELSE 0 END) AS s, COUNT(*) FILTER (WHERE nu18 > 0) AS n FROM t", ()),
+            ("SELECT fips, COUNT(*) AS n, SUM(people) AS s FROM (SELECT household, fips, CLAMP(SUM(XTOT), 0, 40) AS "
+             "people FROM t GROUP BY household, fips) GROUP BY fips", ("fips",)),
+            ("SELECT COUNT(*) AS n FROM t a WHERE e00200 = (SELECT MAX(b.e00200) FROM t b WHERE "
+             "b.household = a.household)", ()),
         ),
         off={},
         people=0,

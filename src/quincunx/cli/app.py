@@ -28,6 +28,7 @@ from quincunx.cli import (
     limits,
     meaning,
     noise,
+    proposal,
     release,
     spec,
     sql,
@@ -103,6 +104,7 @@ app.add_typer(ledger.app, name="ledger")
 app.command("limits")(limits.limits)
 app.command("meaning")(meaning.meaning)
 app.command("noise")(noise.noise)
+app.command("plan")(proposal.plan)
 app.command("release")(release.release)
 app.add_typer(spec.app, name="spec")
 app.command("sql")(sql.sql)

@@ -12,6 +12,7 @@ from quincunx.data.opening import origin_of
 from quincunx.data.origin import Found, Hidden, Origin
 from quincunx.data.out import FrameT, copy_to, write_file
 from quincunx.data.sealed import Given, Sealed, Statement, given
+from quincunx.data.server import check_encrypted, server_parts
 from quincunx.data.sql import (
     binary,
     both,
@@ -59,6 +60,7 @@ __all__ = [
     "both",
     "call",
     "cast",
+    "check_encrypted",
     "check_local",
     "choose",
     "column",
@@ -77,6 +79,7 @@ __all__ = [
     "origin_of",
     "quoted",
     "read_notation",
+    "server_parts",
     "text",
     "try_cast",
     "type_of",

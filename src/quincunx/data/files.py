@@ -67,6 +67,8 @@ def check_local(given: str) -> None:
     scheme, mark, _ = given.partition("://")
     if mark and scheme.isalnum():
         hint = "Open it with Polars or DuckDB and pass the frame, or copy the file here first."
+        if scheme in ("postgres", "postgresql"):
+            hint = 'Write Postgres("…", table="schema.table"), in a plan { postgres = "…", table = "schema.table" }.'
         raise DataError("a table is a file of this machine or a frame", where="Table", got=given, hint=hint)
 
 

@@ -18,8 +18,8 @@ from sqlglot import exp
 
 from quincunx.data.connection import metadata
 from quincunx.data.names import distinct_names
-from quincunx.data.sql import LANGUAGE
-from quincunx.data.storage import NAME, TYPES, type_of
+from quincunx.data.sql import LANGUAGE, quoted
+from quincunx.data.storage import NAME, RAW_TEXT, TYPES, type_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -103,13 +103,22 @@ class Given(Origin):
         stream = f"{self.name}_stream"
         cursor.register(stream, self.provide(names))
         try:
-            cursor.execute(f"CREATE TEMP TABLE {self.name} AS FROM {stream}")
+            cursor.execute(f"CREATE TEMP TABLE {self.name} AS SELECT {self._storable(names)} FROM {stream}")
         finally:
             cursor.unregister(stream)
         try:
             yield self.relation(names)
         finally:
             cursor.execute(f"DROP TABLE {self.name}")
+
+    def _storable(self, names: Sequence[str]) -> str:
+        """The columns as a table can hold them: one refuses a text that is none, which a scan would read as NULL."""
+        kinds = dict(self.fields)
+        whole = {name: quoted(name) for name in names}
+        return ", ".join(
+            f"TRY(DECODE(ENCODE({each}))) AS {each}" if kinds[name] == RAW_TEXT else each
+            for name, each in whole.items()
+        )
 
 
 def visible(described: Sequence[tuple[str, str | None]]) -> tuple[Fields, Hidden]:

@@ -102,6 +102,14 @@ class Additive(Scaled):
         error = self.error(risk)
         return error if error > limit else None
 
+    def stretched(self, square: Fraction) -> Self:
+        """The same for distances √square times as long, and as private; in norm 1 a distance is whole, and cut."""
+        given: dict[str, Any] = self.parameters()
+        factor, names = square, ("sigma2", "sensitivity2")
+        if self.norm == 1:
+            factor, names = Fraction(math.isqrt(math.floor(square))), ("scale", "sensitivity")
+        return type(self)(**given | {name: given[name] * factor for name in names})
+
     def error(self, beta: Number, size: Number = 1) -> float:
         """The smallest a such that, with probability at least 1 − beta, all of `size` answers are within a.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,6 +39,13 @@ class Histogram:
         """The histogram of one weight for each bucket; a negative one counts as 0."""
         places = np.flatnonzero(dense > 0)
         return cls(places, dense[places])
+
+    @classmethod
+    def even(cls, buckets: int, rows: int, weight: Fraction) -> Histogram:
+        """A made-up histogram: so many rows of one weight, spread evenly over the buckets."""
+        count = min(rows, buckets)
+        places = (np.arange(count) * buckets) // count
+        return cls(places, np.full(count, int(Fraction(rows, count) * weight), dtype=np.int64))
 
     def dense(self) -> dict[int, int]:
         """Bucket → weight, where there is some."""
@@ -94,9 +102,11 @@ class Ladder:
         places, weights = self._places[start:stop] * split, self._weights[start:stop]
         begin, end = np.maximum(places, first), np.minimum(places + split, last + 1)
         size = 2 * (stop - start) + 1
-        lengths = np.empty(size, dtype=np.int64)
-        lengths[0::2] = np.append(begin, last + 1) - np.insert(end, 0, first)
-        lengths[1::2] = end - begin
+        # Where each run begins, and where the last one ends.
+        marks = np.empty(size + 1, dtype=np.int64)
+        marks[0], marks[-1] = first, last + 1
+        marks[1:-1:2], marks[2:-1:2] = begin, end
+        lengths = marks[1:] - marks[:-1]
         values, slopes = (np.zeros(size, dtype=self._below.dtype) for _ in range(2))
         values[0::2] = self._below[start : stop + 1]
         values[1::2] = self._below[start:stop] + (begin - places) * weights

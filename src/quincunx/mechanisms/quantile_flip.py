@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import Loss
+from quincunx.mechanisms.depth import Depths
 from quincunx.mechanisms.histogram import Histogram
 from quincunx.mechanisms.mechanism import World
 from quincunx.mechanisms.parameters import flag, stated, tuples
@@ -28,10 +29,10 @@ _PRECISION: Final = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class QuantileFlip(Ranks):
-    """One of the buckets in random order is taken with probability e^{−c·distance}, else the next is tried.
+    """One of the buckets in random order is taken with probability e^{−c·gap}, else the next is tried.
 
-    distance: of the rank that is wanted, level·total, from the ranks that the bucket covers, in lattice units of
-    weight; it is 0 for at least one bucket. c follows from `epsilon` (ranks.md). ε-DP; not of bounded range.
+    gap: how much less deep the rank that is wanted, level·total, lies in the ranks that the bucket covers than in those
+    of the deepest bucket, in lattice units of weight. c follows from `epsilon` (ranks.md). ε-DP; not of bounded range.
     """
 
     level: Fraction
@@ -94,16 +95,8 @@ class QuantileFlip(Ranks):
         return [int(passed[uniform_integers(len(passed))])]
 
     def gaps(self, given: Histogram) -> NDArray[Any]:
-        """The distance of every bucket, in parts of 1/denominator of the level."""
-        top, bottom = self.level.numerator, self.level.denominator
-        total = sum(given.weights.tolist())
-        weights = given.weights.astype(object) if total * bottom >= 2**62 else given.weights
-        below = np.concatenate((np.zeros(1, dtype=weights.dtype), np.cumsum(weights)))
-        # An empty bucket covers the rank between those around it.
-        under = below[np.searchsorted(given.places, np.arange(self.buckets), side="left")] * bottom
-        upto = below[np.searchsorted(given.places, np.arange(self.buckets), side="right")] * bottom
-        wanted = top * total
-        return np.asarray(np.maximum(np.maximum(under - wanted, wanted - upto), 0))
+        """How much less deep the rank lies in each bucket than in the deepest, in parts of 1/denominator of the level."""
+        return Depths.of(given, self.level, self.buckets).each()
 
     def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
         """The exact law of the bucket for each tuple of weights in `inputs`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -57,11 +57,17 @@ class Runs:
         value, slope = int(self.values[under]), int(self.slopes[under])
         # Its last place is above the target, so it rises.
         first = math.floor((target - value) / slope) + 1
-        lengths = np.insert(self.lengths, under, first)
-        lengths[under + 1] -= first
-        values = np.insert(self.values, under, self.values[under])
+        lengths, values, slopes = (_doubled(each, under) for each in (self.lengths, self.values, self.slopes))
+        lengths[under], lengths[under + 1] = first, lengths[under] - first
         values[under + 1] += first * slope
-        return replace(self, lengths=lengths, values=values, slopes=np.insert(self.slopes, under, slope)), under + 1
+        return Runs(lengths=lengths, values=values, slopes=slopes), under + 1
+
+
+def _doubled(given: Whole, at: int) -> Whole:
+    """The same with the element `at` twice."""
+    found = np.empty(len(given) + 1, dtype=given.dtype)
+    found[: at + 1], found[at + 1 :] = given[: at + 1], given[at:]
+    return found
 
 
 def near(runs: Runs, target: Fraction, rate: Fraction) -> int:

@@ -5,6 +5,7 @@ from quincunx.release.batch import Check, Release
 from quincunx.release.column import Column
 from quincunx.release.explanation import Cost, Explanation, OutputError
 from quincunx.release.limits import LimitsReport
+from quincunx.release.proposal import Proposal, Proposed
 from quincunx.release.session import Session
 from quincunx.release.then import Basis, Derived, combine
 
@@ -18,6 +19,8 @@ __all__ = [
     "Explanation",
     "LimitsReport",
     "OutputError",
+    "Proposal",
+    "Proposed",
     "Release",
     "Session",
     "combine",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -28,20 +29,27 @@ class Range:
 Rule: TypeAlias = Callable[..., Range]
 
 
-def derived(expression: Expression, measured: Mapping[int, Range], keys: Mapping[int, Floats]) -> Range | None:
-    """The range of an expression over aggregates and keys; None where an operator has none."""
-    size = len(next(iter(measured.values())).value)
+def derived(
+    expression: Expression,
+    measured: Mapping[int, Range],
+    keys: Mapping[int, Floats],
+    known: Mapping[Expression, Range] = MappingProxyType({}),
+) -> Range | None:
+    """The range of an expression over aggregates and keys; None where an operator has none. known: of parts of it."""
+    if expression in known:
+        return known[expression]
+    size = len(next(iter((*measured.values(), *known.values()))).value)
     if isinstance(expression, Measured):
         return measured[expression.index]
     if isinstance(expression, GroupKey):
         return _point(keys[expression.index]) if expression.index in keys else None
     if isinstance(expression, Literal):
         number = expression.value
-        known = isinstance(number, int) or hasattr(number, "denominator")
-        return _point(np.full(size, float(number))) if known and number is not None else None  # type: ignore[arg-type]
+        numeric = isinstance(number, int) or hasattr(number, "denominator")
+        return _point(np.full(size, float(number))) if numeric and number is not None else None  # type: ignore[arg-type]
     if not isinstance(expression, Call) or expression.operator not in RULES:
         return None
-    parts = [derived(part, measured, keys) for part in expression.arguments]
+    parts = [derived(part, measured, keys, known) for part in expression.arguments]
     known_parts = [part for part in parts if part is not None]
     if len(known_parts) < len(parts):
         return None

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from quincunx.errors import BudgetError, QuincunxError
 from quincunx.ledger import Question
-from quincunx.numbers import amount, at_most, exact_text, stated
+from quincunx.numbers import Number, amount, at_most, exact_text, stated
 from quincunx.release import write
 from quincunx.release.account import Account, Look
 from quincunx.release.answer import Answer
@@ -20,15 +20,14 @@ from quincunx.release.answering import Connect, answer_once, answer_quote, draw_
 from quincunx.release.dataset import Dataset
 from quincunx.release.explanation import Explanation
 from quincunx.release.plan_file import ReleaseEntry
-from quincunx.release.pricing import Priced, price_batch, spend_for
+from quincunx.release.pricing import Priced, price_batch
+from quincunx.release.proposal import Proposal, Proposed, asked_of, written
 from quincunx.release.quote import (
     Price,
     Quote,
-    assumed_rows,
     at_price,
     cost,
     explained,
-    indices,
     quoted,
     settled,
     stating,
@@ -39,6 +38,7 @@ from quincunx.release.tidy import check_tidy
 from quincunx.release.toml import placed
 from quincunx.release.weighting import weighted
 from quincunx.release.whole import check_folder
+from quincunx.release.within import assumed_rows, measured_outputs, spend_within
 from quincunx.table import Program
 
 _ZERO: Final = Fraction(0)
@@ -134,7 +134,7 @@ def check(dataset: Dataset, account: Account, connect: Connect, entries: Sequenc
         costs = [cost(dataset, look, each.priced, planned.whole or each.question) for each in planned.quotes]
         standing, affordable = look.standing, look.affordable
     releases = [
-        (entry.name, explained(dataset, each.text, each.program, connect().sql(each.program), each.priced, price))
+        (entry.name, explained(dataset, each.text, each.program, connect(), each.priced, price))
         for entry, each, price in zip(entries, planned.quotes, costs, strict=True)
     ]
     return Check(
@@ -147,6 +147,43 @@ def check(dataset: Dataset, account: Account, connect: Connect, entries: Sequenc
         remaining_delta=standing.remaining_delta,
         affordable=affordable,
         notes=lasting_notes(dataset, account, standing),
+    )
+
+
+def propose(
+    dataset: Dataset,
+    account: Account,
+    entries: Sequence[ReleaseEntry],
+    within: Mapping[str, Number],
+    assume: Mapping[str, Number] | None,
+) -> Proposal:
+    """What the entries would spend where these half-widths are asked of their outputs; the others as they are."""
+    outputs = {}
+    for entry in entries:
+        with _entry_errors(entry):
+            outputs[entry.name] = measured_outputs(dataset.program(entry.sql, limits=entry.limits))
+    asked = asked_of(entries, outputs, within, assume)
+    given = dataset.registration
+    with account.looking() as look:
+        affordable = look.affordable
+    proposed = tuple(
+        Proposed(
+            name=entry.name,
+            spend=spend,
+            delta=entry.delta,
+            within={} if entry is before else entry.within or {},
+            written=written(entry),
+        )
+        for entry, before, spend in zip(asked, entries, _spends(dataset, asked), strict=True)
+    )
+    return Proposal(
+        dataset=dataset.name,
+        symbol=given.symbol,
+        confidence=dataset.confidence,
+        assumed=assumed_rows(assume),
+        releases=proposed,
+        budget=_budget(dataset),
+        affordable=affordable,
     )
 
 
@@ -231,7 +268,7 @@ def _spends(dataset: Dataset, entries: Sequence[ReleaseEntry]) -> list[Fraction]
             with _entry_errors(entry):
                 fixed[entry.name] = _spend_within(dataset, entry, entry.within)
     given = dataset.registration
-    budget = given.total if given.plan is None else min(given.plan, given.total)
+    budget = _budget(dataset)
     left = budget - sum(fixed.values(), _ZERO)
     shares = {entry.name: entry.share for entry in entries if entry.share is not None}
     if shares and left <= 0:
@@ -243,12 +280,16 @@ def _spends(dataset: Dataset, entries: Sequence[ReleaseEntry]) -> list[Fraction]
     return [fixed[each.name] if each.name in fixed else left * shares[each.name] / whole for each in entries]
 
 
+def _budget(dataset: Dataset) -> Fraction:
+    given = dataset.registration
+    return given.total if given.plan is None else min(given.plan, given.total)
+
+
 def _spend_within(dataset: Dataset, entry: ReleaseEntry, within: Mapping[str, Fraction]) -> Fraction:
     program = weighted(dataset.program(entry.sql, limits=entry.limits), entry.weights)
     # The δ of a question with public keys belongs to the batch, not to its own noise.
     delta = entry.delta if program.selection is not None else _ZERO
-    wanted, rows = indices(program, within), assumed_rows(entry.assume)
-    return spend_for(program, dataset.standard, wanted, dataset.confidence, delta, rows=rows)
+    return spend_within(program, dataset.standard, within, dataset.confidence, delta, assume=entry.assume)
 
 
 def _as_one(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from html import escape
 from typing import Any, Final
 
 from quincunx.numbers import above, exact_text, near, percent, stated
-from quincunx.release.pricing import Priced, parts_of
+from quincunx.release.expected import expected
+from quincunx.release.pricing import Priced
 from quincunx.release.weighting import shares
 from quincunx.release.words import measure_words, selection_words, sharing_words
 from quincunx.table import Key, Measured, Program
@@ -62,8 +65,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A planned question. sharing: which declarations would leave fewer numbers to measure. engine_sql: the statement
-    that the engine would run. Without a spend there is no cost, no noise and no error.
+    """A planned question. sharing: which declarations would leave fewer numbers to measure. _written: makes the
+    statement that the engine would run. Without a spend there is no cost, no noise and no error.
     """
 
     sql: str
@@ -78,7 +81,12 @@ class Explanation:
     cost: Cost | None
     biases: tuple[str, ...]
     sharing: tuple[str, ...]
-    engine_sql: str
+    _written: Callable[[], str] = field(repr=False, compare=False)
+
+    @property
+    def engine_sql(self) -> str:
+        """The statement that the engine would run: written when it is read, which takes longer than all the rest."""
+        return self._written()
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as JSON values."""
@@ -131,15 +139,20 @@ class Explanation:
 
 def output_errors(priced: Priced, confidence: Fraction, group_size: int) -> tuple[OutputError, ...]:
     """The error of each measured output. Means: for a group of `group_size` rows in the middle of their bounds."""
-    found = []
-    for output in priced.program.query.outputs:
-        used = {node.index for node in output.expression.walk() if isinstance(node, Measured)}
-        if isinstance(output.expression, Measured):
-            found.append(_direct(output.name, output.expression.index, priced, 1 - confidence, group_size))
-        elif used:
-            assumed = "computed from other outputs: it depends on the answer"
-            found.append(OutputError(name=output.name, half_width=None, se=None, assumed=assumed))
-    return tuple(found)
+    outputs = [
+        each
+        for each in priced.program.query.outputs
+        if any(isinstance(node, Measured) for node in each.expression.walk())
+    ]
+    return tuple(
+        OutputError(
+            name=output.name,
+            half_width=None if math.isnan(one.half_width) else one.half_width,
+            se=one.se,
+            assumed=one.assumed,
+        )
+        for output, one in zip(outputs, expected(priced, outputs, 1 - confidence, group_size), strict=True)
+    )
 
 
 def key_words(program: Program) -> tuple[str, ...]:
@@ -175,11 +188,6 @@ def _noise_words(priced: Priced) -> tuple[str, ...]:
     if not priced.program.weights:
         return tuple(words)
     return tuple(f"{each}, for {part} of the spend" for each, part in zip(words, parts, strict=True))
-
-
-def _direct(name: str, index: int, priced: Priced, risk: Fraction, group_size: int) -> OutputError:
-    found = priced.program.query.aggregates[index].expected(parts_of(priced, index), risk, group_size)
-    return OutputError(name=name, half_width=found.half_width, se=found.se, assumed=found.assumed)
 
 
 def _error_line(error: OutputError, confidence: Fraction) -> str:

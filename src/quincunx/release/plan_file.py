@@ -21,7 +21,7 @@ from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec import STANDARDS, AddRemove, Budgeted, Replace, is_budgeted
-from quincunx.table import ENGINES, Limits, Table, question_limits
+from quincunx.table import ENGINES, Limits, Postgres, Table, question_limits
 from quincunx.table.declaration import FIELDS, LIMITS, LINK
 
 _TOP: Final = (
@@ -43,11 +43,11 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """[tables.NAME]: source (absolute path), limits, columns, owner, public; written: how a CSV file is, its encoding
-    and marks; `node` knows the lines.
+    """[tables.NAME]: source (absolute path, or a table of a database), limits, columns, owner, public; written: how a
+    CSV file is, its encoding and marks; `node` knows the lines.
     """
 
-    source: Path = field(repr=False)
+    source: Path | Postgres = field(repr=False)
     limits: Mapping[str, int]
     columns: Mapping[str, Mapping[str, Any]]
     owner: Mapping[str, str] | None
@@ -59,7 +59,7 @@ class TableEntry:
         """The table, opened: its columns are known, and no row was read."""
         with under(*self.node.path):
             return Table(
-                str(self.source),
+                str(self.source) if isinstance(self.source, Path) else self.source,
                 limits=self.limits,
                 columns=self.columns,
                 owner=self.owner,
@@ -250,8 +250,6 @@ def _table(node: Node, file: Path) -> TableEntry:
     parts = node.members(("source", "public", "limits", "columns", "owner", *_WRITTEN))
     if "source" not in parts:
         raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
-    with parts["source"].located():
-        check_local(parts["source"].text())
     limits = parts["limits"].members(LIMITS) if "limits" in parts else {}
     for limit in limits.values():
         limit.expect(int)
@@ -260,7 +258,7 @@ def _table(node: Node, file: Path) -> TableEntry:
         column.members(FIELDS)
     owner = parts["owner"].members(LINK) if "owner" in parts else None
     return TableEntry(
-        source=file.absolute().parent / parts["source"].text(),
+        source=_source(parts["source"], file),
         limits={name: limit.value for name, limit in limits.items()},
         columns={name: column.value for name, column in columns.items()},
         owner=None if owner is None else {name: part.text() for name, part in owner.items()},
@@ -268,6 +266,21 @@ def _table(node: Node, file: Path) -> TableEntry:
         written={name: parts[name].text() for name in _WRITTEN if name in parts},
         node=node,
     )
+
+
+def _source(node: Node, file: Path) -> Path | Postgres:
+    """A file, beside the plan where its path does not say otherwise, or a table of a database."""
+    if not isinstance(node.value, Mapping):
+        with node.located():
+            check_local(node.text())
+        return file.absolute().parent / node.text()
+    parts = node.members(("postgres", "table"))
+    for name in ("postgres", "table"):
+        if name not in parts:
+            hint = 'Write { postgres = "service=clinic", table = "public.visits" }.'
+            raise node.wrong(f"{name} is missing", hint=hint)
+    with node.located():
+        return Postgres(parts["postgres"].text(), table=parts["table"].text())
 
 
 def _releases(node: Node) -> tuple[ReleaseEntry, ...]:

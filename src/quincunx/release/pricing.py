@@ -9,7 +9,7 @@ sharing. See pricing.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -31,14 +31,17 @@ from quincunx.mechanisms import (
     noise_of,
 )
 from quincunx.numbers import Number, positive
+from quincunx.release.ladder import laddered
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.release.quantiles import quantiles
+from quincunx.release.tree import tree
 from quincunx.release.weighting import shares
 from quincunx.spec import ZCDP, Approximate, Budgeted
 from quincunx.table import Measure, Part, Program, Result, Selection, Value
 
 # No half-width is looked for beyond this spend.
 _MOST: Final = 2**50
+_LEAST: Final = Fraction(1, 2**50)
 _WAYS_OUT: Final = (
     "List the public keys of the column, or state a delta above 0 in the standard and in the question, "
     "or leave the column out of GROUP BY."
@@ -104,10 +107,8 @@ def price(
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
     each, rest = shares(program, total)
     selection = None if program.selection is None else _selector(program.selection, standard, rest, share)
-    if standard.rounded and any(measure.grid is not None for measure in program.measures):
-        hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
-        what = "quantiles are not known in this standard"
-        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+    if standard.rounded:
+        _check_known(program, standard)
     bought = zip(program.measures, each, strict=True)
     drawn = tuple(
         Measurement(measure=measure, mechanism=_mechanism(measure, standard.of_noise(part), rounded=standard.rounded))
@@ -179,6 +180,11 @@ def spend_for(
         priced = price(program, standard, spend, delta, other)
         return all(_half_width(priced, index, risk, rows) <= width for index, width in wanted.items())
 
+    return smallest(enough)
+
+
+def smallest(enough: Callable[[Fraction], bool]) -> Fraction:
+    """The smallest spend, to 4 digits, that is enough for a half-width: where one is, every larger one is."""
     high = Fraction(1)
     while not enough(high):
         high *= 2
@@ -187,6 +193,9 @@ def spend_for(
             raise ParameterError("no spend reaches this half-width", where="within", hint=hint)
     while enough(high / 2):
         high /= 2
+        if high < _LEAST:
+            hint = "It is as wide as what is known without an answer: ask for a narrower one."
+            raise ParameterError("every spend reaches this half-width", where="within", hint=hint)
     # Four digits, rounded up: the spend is what people read.
     digit = Fraction(10) ** (math.floor(math.log10(high / 2)) - 3)
     low, steps = math.floor(high / 2 / digit), math.ceil(high / digit)
@@ -214,11 +223,27 @@ def _half_width(priced: Priced, index: int, risk: Fraction, rows: int | None) ->
     return aggregate.expected(parts_of(priced, index), risk, rows).half_width
 
 
+def _check_known(program: Program, standard: Budgeted) -> None:
+    """Choices are of bounded range, which the standard of the bell curve knows nothing of."""
+    if any(measure.grid is not None and measure.grid.levels for measure in program.measures):
+        hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
+        what = "quantiles are not known in this standard"
+        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+    if any(measure.ladder is not None for measure in program.measures):
+        hint = "Declare bounds as two numbers, or keep the budget in zero-concentrated or Rényi privacy."
+        what = 'bounds = "auto" are not known in this standard'
+        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+
+
 def _mechanism(measure: Measure, share: Fraction, *, rounded: bool = False) -> Mechanism:
     """What a share of the spend (ε in norm 1, ρ in norm 2) buys for a measure."""
     norm = measure.vector.norm
+    if measure.grid is not None and measure.grid.branching:
+        return tree(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
     if measure.grid is not None:
         return quantiles(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
+    if measure.ladder is not None:
+        return laddered(measure, measure.ladder, share, partial(_noise, norm=norm, rounded=rounded))
     # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.
     return _noise(max(measure.sensitivity2, Fraction(1)), share, norm=norm, rounded=rounded)
 

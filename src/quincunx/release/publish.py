@@ -12,13 +12,15 @@ import numpy as np
 
 from quincunx.errors import QueryError
 from quincunx.mechanisms import added
+from quincunx.numbers import amount
 from quincunx.release.arithmetic import Range, derived
 from quincunx.release.column import Column, Role
 from quincunx.release.derive import TABLE, Tables, derived_columns
 from quincunx.release.drawn import Drawn, Motion
+from quincunx.release.quotients import Quotients
 from quincunx.release.stored import Stored
 from quincunx.release.tidy import SIGNED, TIDY, applied
-from quincunx.table import NUMBERS, Estimate, Expression, Floats, GroupKey, Measured, Part, Program, Slot
+from quincunx.table import NUMBERS, Call, Estimate, Expression, Floats, GroupKey, Measured, Part, Program, Slot
 from quincunx.table import Column as Field
 
 # expressions over named columns, columns as Python values → one list of Python values for each expression
@@ -137,29 +139,65 @@ def _columns(
     used = sorted({node.index for node in expression.walk() if isinstance(node, Measured)})
     if not used:
         return [_key_column(name, expression.type, values)]
+    stated: Floats | None = None
     if isinstance(expression, Measured):
         found = single[expression.index]
         kind, scale, known = found.type, found.scale, _range(found, program.parts[expression.index])
+        stated = found.se
     else:
         kind, scale = _derived_type(expression.type), 0
         values = [_plain(value, kind) for value in values]
-        share = (1 - confidence) / len(used)
-        ranges = {i: _range(_published(program, stored, i, share), program.parts[i]) for i in used}
-        numeric = {
-            i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
-            for i, key in enumerate(program.query.keys)
-            if key.expression.type in NUMBERS
-        }
-        found_range = derived(expression, ranges, numeric) if len(values) else None
+        found_range = enclosure(expression, program, stored, 1 - confidence) if len(values) else None
         if found_range is None or kind not in ("integer", "float"):
             return [Column(name=name, type=kind, role="value", values=tuple(values), note=_BARE)]
         known = found_range
     done = applied(tidy, expression, program)
     said = [TIDY[each] for each in done] + ([SIGNED] if "non-negative" in tidy and "non-negative" not in done else [])
-    columns = _with_companions(name, kind, scale, values, known, _se(known, program, stored), done)
+    columns = _with_companions(
+        name, kind, scale, values, known, _se(known, program, stored) if stated is None else stated, done
+    )
     drawn = _drawn(expression, known, program, stored)
-    about = f"bounded {program.query.aggregates[expression.index].noun}" if isinstance(expression, Measured) else ""
+    about = _about(program, expression.index) if isinstance(expression, Measured) else ""
     return [replace(columns[0], note="; ".join(said), about=about, drawn=drawn), *columns[1:]]
+
+
+def _about(program: Program, index: int) -> str:
+    """What an interval is about: the bounded statistic, and by which bound where that was chosen."""
+    noun = program.query.aggregates[index].noun
+    for measure in (program.measures[part] for part in program.parts[index]):
+        if measure.chosen:
+            low, high = (amount(end * measure.step) for end in (measure.low, measure.high))
+            return f"{noun} within {low} to {high}"
+    return f"bounded {noun}"
+
+
+def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fraction) -> Range | None:
+    """What is known of an output that is computed: its quotients and the aggregates beside them share the risk."""
+    keys = {
+        i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
+        for i, key in enumerate(program.query.keys)
+        if key.expression.type in NUMBERS
+    }
+    quotients = Quotients(program=program, stored=stored, keys=keys)
+    inside = quotients.inside(expression)
+    outside = _outside(expression, inside)
+    known = {each: quotients.known(each, risk / (len(inside) + len(outside))) for each in inside}
+    if None in known.values():
+        # Of too many noises a quotient is worked out from the intervals of its parts.
+        known, outside = {}, _outside(expression, [])
+    share = risk / (len(known) + len(outside))
+    ranges = {i: _range(_published(program, stored, i, share), program.parts[i]) for i in outside}
+    return derived(expression, ranges, keys, {node: each for node, each in known.items() if each is not None})
+
+
+def _outside(expression: Expression, inside: Sequence[Expression]) -> list[int]:
+    """The aggregates of an expression that are not, or not only, in these parts of it."""
+    if expression in inside:
+        return []
+    if isinstance(expression, Measured):
+        return [expression.index]
+    parts = expression.arguments if isinstance(expression, Call) else ()
+    return sorted({index for part in parts for index in _outside(part, inside)})
 
 
 def _drawn(expression: Expression, known: Range, program: Program, stored: Stored) -> Drawn | None:

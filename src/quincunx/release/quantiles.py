@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Final
 
-from quincunx.mechanisms import Additive, QuantileCuts, QuantileFlip, Ranks
+from quincunx.mechanisms import Additive, QuantileChoice, QuantileCuts, QuantileFlip, Ranks
 from quincunx.table import Grid, Measure
 
 # Of the share: the total, which places cuts beside each level; the cuts; the counts between them.
@@ -22,15 +22,12 @@ _PLAIN: Final = 2**16
 def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fraction, Fraction], Additive]) -> Ranks:
     """The mechanism; noise: (distance squared, share) → noise of the question's kind."""
     norm, buckets = measure.vector.norm, measure.high - measure.low + 1
-    if norm == 1 and len(grid.levels) == 1 and not grid.interval:
-        return QuantileFlip(
-            level=grid.levels[0],
-            buckets=buckets,
-            epsilon=share,
-            weight=grid.weight,
-            moves=grid.moves,
-            apart=grid.apart,
-        )
+    if len(grid.levels) == 1 and not grid.interval:
+        given = {"level": grid.levels[0], "buckets": buckets, "weight": grid.weight}
+        changed = {"moves": grid.moves, "apart": grid.apart}
+        if norm == 1:
+            return QuantileFlip(epsilon=share, **given, **changed)
+        return QuantileChoice(eta=root_below(8 * share), norm=norm, **given, **changed)
     split = _WEIGHTED if measure.vector.bits else _PLAIN
     square = Fraction(grid.weight) ** 2
     count = bins = None
@@ -45,7 +42,7 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
         buckets=buckets,
         split=split,
         # In norm 2 a depth of range η costs η²/8.
-        eta=each if norm == 1 else _root_below(8 * each),
+        eta=each if norm == 1 else root_below(8 * each),
         weight=grid.weight,
         norm=norm,
         moves=grid.moves,
@@ -60,6 +57,6 @@ def _moved(norm: int, *, moves: bool) -> int:
     return 1 if not moves else 4 if norm == 1 else 2
 
 
-def _root_below(square: Fraction) -> Fraction:
+def root_below(square: Fraction) -> Fraction:
     """√square, or less than 2^−64 less."""
     return Fraction(isqrt(int(square * 4**64)), 2**64)

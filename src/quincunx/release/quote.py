@@ -10,21 +10,23 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 
 from quincunx.errors import ParameterError, PrivacyError, QuincunxError
 from quincunx.ledger import Question, Registration
 from quincunx.ledger.spending import exact, rounded
-from quincunx.numbers import Number, amount, delta_parameter, positive, positive_integer, stated
+from quincunx.numbers import Number, amount, delta_parameter, positive, stated
 from quincunx.release.account import Look
 from quincunx.release.dataset import Dataset
 from quincunx.release.explanation import GROUP_SIZE, Cost, Explanation, output_errors, plan_words
 from quincunx.release.identity import asked, fact
-from quincunx.release.pricing import Priced, price, spend_for
+from quincunx.release.pricing import Priced, price
 from quincunx.release.reach import check_reach
 from quincunx.release.weighting import weighted
+from quincunx.release.within import spend_within
 from quincunx.release.words import noises
 from quincunx.spec import Budgeted
-from quincunx.table import Limits, Measured, Program
+from quincunx.table import Engine, Limits, Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +165,7 @@ def explained(
     dataset: Dataset,
     text: str,
     program: Program,
-    statement: str,
+    engine: Engine,
     priced: Priced | None = None,
     cost: Cost | None = None,
     group_size: int = GROUP_SIZE,
@@ -176,7 +178,7 @@ def explained(
         confidence=dataset.confidence,
         errors=() if priced is None else output_errors(priced, dataset.confidence, group_size),
         cost=cost,
-        engine_sql=statement,
+        _written=cache(partial(engine.sql, program)),
         **plan_words(program, priced),
     )
 
@@ -189,8 +191,7 @@ def spend_of(program: Program, dataset: Dataset, price: Price, other: Program | 
         raise ParameterError("a question says what it spends, or how wide its intervals may be", got=got, hint=hint)
     if price.within is not None:
         used = 0 if price.delta is None else price.delta
-        wanted, rows = indices(program, price.within), assumed_rows(price.assume)
-        return spend_for(program, dataset.standard, wanted, dataset.confidence, used, other, rows)
+        return spend_within(program, dataset.standard, price.within, dataset.confidence, used, other, price.assume)
     return positive(price.spend, "spend")
 
 
@@ -221,32 +222,6 @@ def priced(
     except OverflowError:
         hint = "The noise would be too large to be worked out."
         raise ParameterError("the spend is too small", where="spend", got=amount(spend), hint=hint) from None
-
-
-def indices(program: Program, within: Mapping[str, Number]) -> dict[int, Number]:
-    """Output names with half-widths as numbers of aggregates."""
-    outputs = {output.name.lower(): output for output in program.query.outputs}
-    found: dict[int, Number] = {}
-    for name, width in within.items():
-        output = outputs.get(str(name).lower())
-        if output is None or not isinstance(output.expression, Measured):
-            counted = [each.name for each in outputs.values() if isinstance(each.expression, Measured)]
-            hint = f"Half-widths can be asked of {', '.join(counted) or 'counts and sums'}."
-            raise ParameterError("no such count or sum", where="within", got=repr(name), hint=hint)
-        found[output.expression.index] = width
-    if not found:
-        raise ParameterError("names no output", where="within", hint='Write within={"n": 25}.')
-    return found
-
-
-def assumed_rows(assume: Mapping[str, Number] | None) -> int | None:
-    """How many rows a group is assumed to have; None where nothing is."""
-    if assume is None:
-        return None
-    if set(assume) != {"rows"}:
-        got = ", ".join(map(repr, assume))[:40] or "nothing"
-        raise ParameterError("what is assumed are rows", where="assume", got=got, hint='Write assume={"rows": 1000}.')
-    return positive_integer(assume["rows"], "assume['rows']")
 
 
 def _question(dataset: Dataset, spend: Fraction, delta: Fraction, content: dict[str, object]) -> Question:

@@ -16,9 +16,11 @@ from quincunx.release.answer import Answer
 from quincunx.release.answering import Connect, Revealed, answer_once
 from quincunx.release.column import Column
 from quincunx.release.dataset import Dataset
+from quincunx.release.derive import TABLE
 from quincunx.release.publish import based, publish
 from quincunx.release.quote import Quote, stating
-from quincunx.release.ranking import contested
+from quincunx.release.ranking import contested, contested_above
+from quincunx.release.rung import settled
 from quincunx.release.words import noises
 from quincunx.table import Program, evaluate
 
@@ -36,24 +38,28 @@ def answer_of(
     more: tuple[str, ...] = (),
 ) -> Answer:
     """The answer as the ledger keeps it in `content`, with `more` notes; a replay is the same table."""
-    kept = stored.decode(content)
+    program, kept = settled(quote.program, stored.decode(content))
     injected = ("not private: injected key",) if kept.injected else ()
 
     def published(program: Program) -> tuple[Column, ...]:
         return publish(program, kept, confidence=dataset.confidence, tidy=tidy, evaluate=evaluate)
 
-    order = contested(quote.program, published)
+    worked = _worked(program, kept, dataset, tidy)
+    if worked is None:
+        order = contested(program, published)
+    else:
+        order = contested_above({TABLE: worked[0]}, worked[1], dataset.confidence)
     said = (*injected, *said_now(dataset, account, found), *quote.notes, *more, *order)
     return _answer(
         dataset,
         found,
-        columns=published(quote.program),
+        columns=published(program),
         sql=quote.text,
         loss=kept.loss,
-        mechanisms=noises(quote.program, kept.mechanisms),
-        biases=quote.program.biases,
+        mechanisms=noises(program, kept.mechanisms),
+        biases=program.biases,
         notes=(*said, *lasting_notes(dataset, account, found.standing)),
-        worked=_worked(quote.program, kept, dataset, tidy),
+        worked=worked,
     )
 
 

@@ -31,6 +31,7 @@ from quincunx.release.limits import (
     reported,
 )
 from quincunx.release.plan_file import ReleaseEntry, read_plan
+from quincunx.release.proposal import Proposal
 from quincunx.release.quote import Price, cost, explained, quoted
 from quincunx.release.reveal import answer_of, lasting_notes, reveal_facts
 from quincunx.release.tidy import check_tidy, read_tidy
@@ -278,11 +279,11 @@ class Session(Generic[FrameT]):
         )
         if spend is None and within is None:
             program = given.program(text, interval=interval, limits=price.limits)
-            return explained(given, text, program, self._connect().sql(program))
+            return explained(given, text, program, self._connect())
         with self._account.looking() as look:
             quote = quoted(given, look, text, price)
             costs = cost(given, look, quote.priced, quote.question)
-        return explained(given, text, quote.program, self._connect().sql(quote.program), quote.priced, costs, size)
+        return explained(given, text, quote.program, self._connect(), quote.priced, costs, size)
 
     def cost(
         self,
@@ -326,6 +327,15 @@ class Session(Generic[FrameT]):
     def check(self) -> batch.Check:
         """What can be wrong before the first row is read: every release of the plan, its costs, the budgets. Free."""
         return batch.check(self._dataset, self._account, self._connect, self._releases)
+
+    def propose(self, within: Mapping[str, Number], *, assume: Mapping[str, Number] | None = None) -> Proposal:
+        """Spends for the [[release]] entries of the plan that reach half-widths. Free, and reads no private row.
+
+        within: {"release.output": half-width}, or {"output": half-width} for every release that has it; entries that
+        are not named spend what the plan says. assume: {"rows": 1000}, the size of the group for which half-widths
+        hold, for all but counts and sums.
+        """
+        return batch.propose(self._dataset, self._account, self._releases, within, assume)
 
     def release(self, out: str | Path, *, progress: Callable[[str], None] | None = None) -> batch.Release:
         """Answer every [[release]] of the plan and write them to the folder `out`. `check` is its dry run.

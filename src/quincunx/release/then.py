@@ -14,6 +14,7 @@ from quincunx.numbers import exact_text, percent
 from quincunx.release import show
 from quincunx.release.column import Column
 from quincunx.release.derive import SIMULATED, TABLE, Tables, derived_columns
+from quincunx.release.ranking import contested_above
 from quincunx.release.tabled import Tabled
 
 
@@ -62,7 +63,10 @@ class Basis:
         """Any SELECT over these tables."""
         first = self.answers[0]
         columns = derived_columns(self.tables, sql, first.confidence)
-        return Derived(columns=columns, sql=sql, confidence=first.confidence, source=first.source, basis=self)
+        ranked = contested_above(self.tables, sql, first.confidence)
+        return Derived(
+            columns=columns, sql=sql, confidence=first.confidence, source=first.source, basis=self, ranked=ranked
+        )
 
     def after(self, first: str, sql: str) -> Derived:
         """Any SELECT over the table `answer`, which a first statement gives."""
@@ -75,7 +79,7 @@ class Derived(Tabled[FrameT]):
     """A table that was worked out from published ones. It cost nothing, and the ledger knows nothing of it.
 
     columns: as of an answer; a number whose interval was simulated says so in its note. sql: the statement. basis: what
-    it was worked out from.
+    it was worked out from. ranked: which of its rows may change places, where it is ordered and cut.
     """
 
     columns: tuple[Column, ...]
@@ -83,6 +87,7 @@ class Derived(Tabled[FrameT]):
     confidence: Fraction
     source: str
     basis: Basis
+    ranked: tuple[str, ...] = ()
 
     def told(self) -> list[str]:
         """The lines below the table: that it was free, which noise is in it, and what must be said."""
@@ -94,6 +99,7 @@ class Derived(Tabled[FrameT]):
         if any(column.role == "low" for column in self.columns):
             often = " Those that are simulated do so about as often." if _simulated(self.columns) else ""
             lines.append(f"{show.COVERED.format(percent(self.confidence))}; sampling error is not included.{often}")
+        lines += self.ranked
         lines += dict.fromkeys(words for each in answers for words in each.biases)
         return [*lines, f"ledger head {', '.join(dict.fromkeys(each.head for each in answers))}"]
 

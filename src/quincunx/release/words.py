@@ -9,26 +9,31 @@ from math import isqrt
 
 from quincunx.mechanisms import Mechanism
 from quincunx.numbers import amount
+from quincunx.release.ladder import PRICE
 from quincunx.release.pricing import Priced
-from quincunx.table import Call, Column, Expression, Measure, Measured, Program
+from quincunx.table import Call, Column, Expression, Ladder, Measure, Measured, Program
 from quincunx.table.operators import apply, cast
 
 
 def noises(program: Program, mechanisms: Sequence[Mechanism]) -> tuple[str, ...]:
     """One sentence for each measure: its mechanism, and the outputs that it is in."""
     return tuple(
-        f"{_shown(program, index)}: {mechanism.words(program.measures[index].unit)}"
+        f"{shown(program, index)}: {mechanism.words(program.measures[index].unit)}"
         for index, mechanism in enumerate(mechanisms)
     )
 
 
 def measure_words(measure: Measure) -> str:
     """What a measure counts or adds up, and how much of it one person may be."""
-    if measure.grid is not None:
+    if measure.grid is not None and measure.grid.branching:
+        what, unit = f"the number of rows in each of {measure.high - measure.low + 1} bins", "rows"
+    elif measure.grid is not None:
         first, last = (amount(end * measure.step) for end in (measure.low, measure.high))
         levels = ", ".join(amount(level) for level in measure.grid.levels)
         values = f"{measure.high - measure.low + 1:,} values from {first} to {last}"
         what, unit = f"the ranks {levels} among {values}", "rows"
+    elif measure.ladder is not None:
+        what, unit = _ladder_words(measure, measure.ladder), "rows"
     elif measure.vector.kind == "people":
         what, unit = "the number of people", "groups"
     elif measure.vector.kind == "values":
@@ -43,6 +48,16 @@ def measure_words(measure: Measure) -> str:
         what += ", where FILTER is true"
     norm = {1: "ℓ1", 2: "ℓ2"}[measure.vector.norm]
     return f"{what}; one person counts for at most C = {root_text(measure.vector.bound2)} {unit} ({norm})"
+
+
+def _ladder_words(measure: Measure, ladder: Ladder) -> str:
+    first, last = (amount(rung.high * measure.step) for rung in (ladder.rungs[0], ladder.rungs[-1]))
+    sides = "on both sides of 0, " if measure.low < 0 else ""
+    most = root_text(ladder.vector.bound2)
+    return (
+        f"the sum of {measure.of} bounded by one of {len(ladder.rungs)} rungs from {first} to {last}, {sides}"
+        f"chosen for {PRICE} of its share by the rows above each, C₁ = {most} of one person"
+    )
 
 
 def selection_words(priced: Priced) -> str:
@@ -89,7 +104,7 @@ def root_text(square: Fraction) -> str:
     return f"√({square})" if square.denominator > 1 else f"√{square}"
 
 
-def _shown(program: Program, measure: int) -> str:
+def shown(program: Program, measure: int) -> str:
     """The outputs in which a measure is, and as which part of an aggregate; or where else it is used."""
     parts: dict[int, str] = {}
     for index, (aggregate, used) in enumerate(zip(program.query.aggregates, program.parts, strict=True)):

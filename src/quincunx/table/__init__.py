@@ -6,7 +6,19 @@ DuckDB is loaded when it is first used: data that live elsewhere are read by eng
 from typing import TYPE_CHECKING
 
 from quincunx.lazy import exports
-from quincunx.table.aggregates import AGGREGATES, Estimate, Floats, Noise, Part, decimals, exact_decimal
+from quincunx.table.aggregates import (
+    AGGREGATES,
+    Estimate,
+    Expected,
+    Floats,
+    LinearForm,
+    Noise,
+    Part,
+    decimals,
+    exact_decimal,
+    quotient,
+)
+from quincunx.table.content import Content
 from quincunx.table.declaration import question_limits
 from quincunx.table.engines import ENGINES, Engine, Result, open_engine
 from quincunx.table.expression import (
@@ -21,10 +33,10 @@ from quincunx.table.expression import (
     Value,
 )
 from quincunx.table.interval import Bounds, End
-from quincunx.table.measure import Grid, Measure, Program, Selection, columns_read
-from quincunx.table.plan import Key, Query
+from quincunx.table.measure import Grid, Ladder, Measure, Program, Selection, columns_read
+from quincunx.table.plan import Key, Output, Query
 from quincunx.table.rules import plan as planned
-from quincunx.table.schema import ColumnSchema, Limits, Link, Schema, TableSchema
+from quincunx.table.schema import Auto, ColumnSchema, Limits, Link, Schema, TableSchema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table
 from quincunx.table.table import schema as schema_of
@@ -32,10 +44,15 @@ from quincunx.table.table import schema as schema_of
 # A checker of types sees the names themselves, so that a name that is not there stays an error.
 if TYPE_CHECKING:
     from quincunx.table.engines import DuckDB, evaluate
+    from quincunx.table.engines.postgres.source import Postgres
 else:
     __getattr__, __dir__ = exports(
         __name__,
-        {"DuckDB": ("quincunx.table.engines", "DuckDB"), "evaluate": ("quincunx.table.engines", "evaluate")},
+        {
+            "DuckDB": ("quincunx.table.engines", "DuckDB"),
+            "Postgres": ("quincunx.table.engines.postgres.source", "Postgres"),
+            "evaluate": ("quincunx.table.engines", "evaluate"),
+        },
     )
 
-__all__ = ["Table"]
+__all__ = ["Postgres", "Table"]

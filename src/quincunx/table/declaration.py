@@ -15,12 +15,18 @@ from quincunx.data import distinct_names, is_unicode
 from quincunx.errors import DataError, InputError, kind_of, under
 from quincunx.numbers import positive, positive_integer, rational
 from quincunx.table.expression import NUMBERS, Value
-from quincunx.table.schema import MAX_LENGTH, Limits, Link
+from quincunx.table.schema import MAX_LENGTH, Auto, Limits, Link
 
 TYPES: Final = ("integer", "decimal", "text", "date", "timestamp", "boolean")
 FIELDS: Final = ("type", "bounds", "step", "keys", "length", "null")
 LIMITS: Final = ("rows", "groups", "per_group", "joined")
 LINK: Final = ("via", "on")
+AUTO: Final = ("from", "to", "negative")
+# How far above 1, or above its beginning, a ladder ends where that is not said.
+_HIGH: Final = 10**9
+# The lattice of a ladder has at most so many steps up to its end; what one person may add up is checked with limits.
+_STEPS: Final = 2**56
+_AUTO_HINT: Final = 'Write "auto", or {"auto": {"from": 1, "to": "1e9", "negative": false}}, each part optional.'
 _NAMED: Final = {"via": "table", "on": "column"}
 # More public keys than this in one column are not meant.
 MAX_KEYS: Final = 1_000_000
@@ -34,7 +40,8 @@ _DATES: Final = ("date", "timestamp")
 class Declaration:
     """One column's entry: each part is None where it was left out. keys: values, or "table.column" of a public one.
 
-    span: bounds that are dates, as they were typed. null: whether NULL is a value of the column.
+    span: bounds that are dates, as they were typed. null: whether NULL is a value of the column. auto: how bounds are
+    looked for, as far as it was typed.
     """
 
     type: str | None = None
@@ -44,6 +51,7 @@ class Declaration:
     length: int | None = None
     span: tuple[object, object] | None = None
     null: bool = True
+    auto: Mapping[str, object] | None = None
 
 
 def read_limits(given: Mapping[str, object]) -> Limits:
@@ -109,12 +117,15 @@ def _declaration(name: str, given: object) -> Declaration:
         hint = "Write false for a column in which a row without a value is no row, or leave it out."
         raise DataError("expected true or false", where=f"{where}.null", got=kind_of(null), hint=hint)
     bounds = given.get("bounds")
+    auto = _auto(bounds, f"{where}.bounds")
+    bounds = None if auto is not None else bounds
     dated = isinstance(bounds, Sequence) and any(_is_moment(end) for end in bounds)
     return Declaration(
         type=None if kind is None else str(kind),
         bounds=None if dated else _bounds(bounds, f"{where}.bounds"),
         span=_pair(bounds, f"{where}.bounds") if dated else None,
         null=null,
+        auto=auto,
         step=None if step is None else positive(step, f"{where}.step"),
         keys=_listed(given.get("keys"), f"{where}.keys"),
         length=_length(given.get("length"), f"{where}.length"),
@@ -138,6 +149,47 @@ def _bounds(given: object, where: str) -> tuple[Fraction, Fraction] | None:
     if low > high:
         raise DataError("the bounds are reversed", where=where, got=f"{low}, {high}", hint="Write the lower one first.")
     return low, high
+
+
+def _auto(given: object, where: str) -> Mapping[str, object] | None:
+    """The parts of "auto" or {"auto": {…}}; None for bounds that are given."""
+    if isinstance(given, str):
+        if given != "auto":
+            raise DataError("expected two numbers", where=where, got=repr(given)[:40], hint=_AUTO_HINT)
+        return {}
+    if not isinstance(given, Mapping):
+        return None
+    _known(given, ("auto",), where)
+    parts = given.get("auto")
+    if not isinstance(parts, Mapping):
+        raise DataError("expected a mapping", where=f"{where}.auto", got=kind_of(parts), hint=_AUTO_HINT)
+    _known(parts, AUTO, f"{where}.auto")
+    if not isinstance(parts.get("negative", False), bool):
+        got = kind_of(parts["negative"])
+        raise DataError("expected true or false", where=f"{where}.auto.negative", got=got, hint=_AUTO_HINT)
+    for name in ("from", "to"):
+        if name in parts:
+            positive(parts[name], f"{where}.auto.{name}")
+    return parts
+
+
+def read_auto(declared: Declaration, kind: str, where: str) -> Auto | None:
+    """The ladder of a column; what is not said of it follows from the column's step."""
+    given, where = declared.auto, f"{where}.auto"
+    if given is None:
+        return None
+    step = declared.step if declared.step is not None else Fraction(1) if kind == "integer" else None
+    first = positive(given.get("from", step or 1), f"{where}.from")
+    last = positive(given.get("to", _HIGH * max(first, Fraction(1))), f"{where}.to")
+    if first >= last:
+        raise DataError("the ladder has no rungs", where=where, got=f"{first}, {last}", hint="from is less than to.")
+    if step is not None and first < step:
+        hint = f"Begin at the step of the column, {step}, or declare a finer one."
+        raise DataError("the first rung is below one step", where=f"{where}.from", got=str(first), hint=hint)
+    if last > _STEPS * (step or first):
+        hint = "Write a lower end, or a higher beginning with a step as high."
+        raise DataError("the ladder is too long", where=where, got=f"{first}, {last}"[:60], hint=hint)
+    return Auto(first=first, last=last, negative=given.get("negative") is True)
 
 
 def _pair(given: object, where: str) -> tuple[object, object]:
@@ -206,8 +258,9 @@ def check_numbers(name: str, kind: str, declared: Declaration) -> None:
     if kind in _DATES and declared.bounds is not None:
         hint = 'Write ["2024-01-01", "2024-12-31"].'
         raise DataError("the bounds of dates are dates", where=where, got="numbers", hint=hint)
-    if kind not in NUMBERS and (declared.bounds is not None or declared.step is not None):
-        part = "bounds" if declared.bounds is not None else "step"
+    bounded = declared.bounds is not None or declared.auto is not None
+    if kind not in NUMBERS and (bounded or declared.step is not None):
+        part = "bounds" if bounded else "step"
         hint = f"Leave {part} out, or declare a type: integer or decimal."
         raise DataError(f"only numbers have {part}", where=where, got=got, hint=hint)
     if kind != "text" and declared.length is not None:

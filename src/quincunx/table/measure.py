@@ -7,7 +7,7 @@ Rows are those that remain after WHERE and that have a public key where keys are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -45,11 +45,11 @@ class Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Which quantiles are asked of a measure that is a histogram, and what may move it.
+    """Which quantiles, or counts, are asked of a measure that is a histogram, and what may move it.
 
     interval: whether they get intervals. weight: the most that the rows of those who may change weigh, in lattice
     units: people·C. moves: whether they may be replaced, and not only come or go. apart: whether there are several
-    groups.
+    groups. branching: of the tree of counts that is told instead of quantiles, then there are no levels; 0: none is.
     """
 
     tag: ClassVar[str] = "Grid"
@@ -59,13 +59,62 @@ class Grid:
     weight: int
     moves: bool
     apart: bool
+    branching: int = 0
 
     def canonical(self) -> Json:
         """What names it in a ledger."""
         levels = [canonical.number(each) for each in self.levels]
+        # What is no tree is named as it was before there were any.
+        tree = {"branching": self.branching} if self.branching else {}
         return canonical.node(
-            self.tag, levels=levels, interval=self.interval, weight=self.weight, moves=self.moves, apart=self.apart
+            self.tag,
+            **tree,
+            levels=levels,
+            interval=self.interval,
+            weight=self.weight,
+            moves=self.moves,
+            apart=self.apart,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """A sum as it is measured where this rung is chosen: as `Measure` has these."""
+
+    tag: ClassVar[str] = "Rung"
+
+    low: int
+    high: int
+    centre: int
+    fraction: int
+    sensitivity2: Fraction
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        moved, fraction = canonical.number(self.sensitivity2), self.fraction
+        return canonical.node(
+            self.tag, low=self.low, high=self.high, centre=self.centre, fraction=fraction, sensitivity2=moved
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """Rungs, from the lowest, one of which becomes the bound of a sum: it is chosen by how many rows lie above each.
+
+    vector: what of a unit counts there, all its rows that have a value as one group in norm 1, whatever the sum's own
+    vector is. weight: the most that the rows of those who may change weigh, in lattice units: people·C₁·2^bits.
+    """
+
+    tag: ClassVar[str] = "Ladder"
+
+    rungs: tuple[Rung, ...]
+    vector: Vector
+    weight: int
+
+    def canonical(self) -> Json:
+        """What names it in a ledger."""
+        rungs = [each.canonical() for each in self.rungs]
+        return canonical.node(self.tag, rungs=rungs, vector=self.vector.canonical(), weight=self.weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +130,10 @@ class Measure:
     step / 2^fraction in the data's unit. sensitivity2: the square of the largest distance, in the vector's norm and in
     lattice units, between the results of neighbouring datasets under the unit of protection. grid: instead of a sum,
     the weights of the rows at each value from low to high, by the number of steps above low; rows without a value have
-    none. Inside a group their distance is the sum over values. of: what is added up, in a word.
+    none. Inside a group their distance is the sum over values; where there is a tree, it is that of its counts. ladder:
+    the sum is bounded by a rung that is chosen privately; low, high, centre, fraction and sensitivity2 are those of the
+    highest. Measured are, for each group, the weights of the rows that end at each rung (W by the ladder's vector),
+    then the sum at each. chosen: it is a sum at the rung that was chosen. of: what is added up, in a word.
     """
 
     tag: ClassVar[str] = "Measure"
@@ -98,6 +150,8 @@ class Measure:
     fraction: int
     sensitivity2: Fraction
     grid: Grid | None = None
+    ladder: Ladder | None = None
+    chosen: bool = field(default=False, compare=False)
     of: str = field(default="values", compare=False)
 
     def canonical(self) -> Json:
@@ -105,10 +159,12 @@ class Measure:
         # What has no factors is named as it was before there were any.
         factors = {"factors": [each.canonical() for each in self.factors]} if self.factors else {}
         grid = {} if self.grid is None else {"grid": self.grid.canonical()}
+        ladder = {} if self.ladder is None else {"ladder": self.ladder.canonical()}
         return canonical.node(
             self.tag,
             **factors,
             **grid,
+            **ladder,
             vector=self.vector.canonical(),
             argument=canonical.part(self.argument),
             where=canonical.part(self.where),
@@ -130,6 +186,24 @@ class Measure:
     def unit(self) -> Fraction:
         """What one lattice unit of the result stands for, in the data's unit; of a histogram, in rows."""
         return (Fraction(1) if self.grid is not None else self.step) / (1 << self.fraction)
+
+    @property
+    def sums(self) -> tuple[Measure, ...]:
+        """The sum at each rung of its ladder; none without one."""
+        rungs = () if self.ladder is None else self.ladder.rungs
+        return tuple(
+            replace(
+                self,
+                ladder=None,
+                chosen=True,
+                low=rung.low,
+                high=rung.high,
+                centre=rung.centre,
+                fraction=rung.fraction,
+                sensitivity2=rung.sensitivity2,
+            )
+            for rung in rungs
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +254,11 @@ class Program:
     def lattices(self, index: int) -> tuple[Lattice, ...]:
         """Where the values of an aggregate's measures lie."""
         return tuple(self.measures[part].lattice for part in self.parts[index])
+
+    def unrolled(self) -> Program:
+        """The same with the sums of all rungs behind each ladder, which then stands for its weights alone."""
+        flat = tuple(part for measure in self.measures for part in (measure, *measure.sums))
+        return self if flat == self.measures else replace(self, measures=flat)
 
 
 def columns_read(program: Program) -> frozenset[Slot]:

@@ -105,7 +105,7 @@ class Query:
     @property
     def allowed(self) -> Limits:
         """How much of one unit may count: as follows from the rows, or as this question says instead."""
-        found = self.rows.limits
+        found = self.rows.limits_by([key.expression for key in self.keys])
         return found if self.limits is None else found.instead(self.limits)
 
     def canonical(self) -> Json:

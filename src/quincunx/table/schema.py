@@ -20,6 +20,29 @@ MAX_LENGTH: Final = 131_072
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Auto:
+    """A public ladder on which each sum of a column looks for its bound: from `first` > 0 to `last`, in its unit.
+
+    negative: values are bounded on both sides of 0, by the same rung; otherwise what lies below 0 counts as 0.
+    """
+
+    first: Fraction
+    last: Fraction
+    negative: bool = False
+
+    @property
+    def rungs(self) -> tuple[Fraction, ...]:
+        """1, 2 and 5 times the powers of ten between both ends, and the ends."""
+        power, found = Fraction(1), {self.first, self.last}
+        while power > self.first:
+            power /= 10
+        while power <= self.last:
+            found |= {each for each in (power, 2 * power, 5 * power) if self.first < each < self.last}
+            power *= 10
+        return tuple(sorted(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSchema:
     """One column as it is seen by questions.
 
@@ -27,7 +50,8 @@ class ColumnSchema:
     read. span: the same for dates and timestamps, the first and the last. step: the lattice on which the column's sums
     are taken, in the column's unit. keys: the public values, the only ones that GROUP BY publishes; None: unknown.
     length: of texts, in bytes of UTF-8; a longer one is NULL. nullable: False where a row without a value is no row of
-    the table: it is dropped where it is read, and counted nowhere.
+    the table: it is dropped where it is read, and counted nowhere. auto: instead of bounds, the ladder of its sums;
+    values are not moved where they are read.
     """
 
     name: str
@@ -38,6 +62,7 @@ class ColumnSchema:
     length: int = LENGTH
     span: tuple[date, date] | None = None
     nullable: bool = True
+    auto: Auto | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from quincunx.table.content import Content
 from quincunx.table.declaration import (
     Declaration,
     check_numbers,
+    read_auto,
     read_columns,
     read_keys,
     read_limits,
@@ -33,6 +34,8 @@ from quincunx.table.schema import LENGTH, ColumnSchema, Limits, Link, Schema, Ta
 if TYPE_CHECKING:
     import duckdb
     import polars
+
+    from quincunx.table.engines.postgres.source import Postgres
 
 __all__ = ["Table", "schema"]
 
@@ -79,13 +82,14 @@ class _Declared(TypedDict, total=False):
 class Table(Generic[FrameT]):
     """A table: where its rows are, and what is declared about them.
 
-    source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, or the path of
-    a Parquet or CSV file, of a folder of Parquet files or a pattern for them. limits: how much of one person may count
-    in a question: rows, groups, per_group. columns: name → {"type", "bounds", "step", "keys", "length", "null"}, each
-    optional. owner: {"via": table, "on": column} where the table has no person's key: its rows are those people's to
-    whom rows of `via` with the same value belong. public: anyone may read it; it has no limits. encoding, separator,
-    decimal, thousands: how a CSV file is written that is not UTF-8, or not 1234.5 between commas. Opening reads no
-    private row: the engine that reads the source finds its columns by their metadata.
+    source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, the path of a
+    Parquet or CSV file, of a folder of Parquet files or a pattern for them, or a table of a database (Postgres).
+    limits: how much of one person may count in a question: rows, groups, per_group. columns: name → {"type", "bounds",
+    "step", "keys", "length", "null"}, each optional. owner: {"via": table, "on": column} where the table has no
+    person's key: its rows are those people's to whom rows of `via` with the same value belong. public: anyone may read
+    it; it has no limits. encoding, separator, decimal, thousands: how a CSV file is written that is not UTF-8, or not
+    1234.5 between commas. Opening reads no private row: the engine that reads the source finds its columns by their
+    metadata.
     """
 
     origin: Binding
@@ -99,7 +103,7 @@ class Table(Generic[FrameT]):
     # Answers come in the kind of frame that a private table came in.
     @overload
     def __init__(
-        self: Table[Any], source: Frame | str | Path, *, public: Literal[True], **declared: Unpack[_Declared]
+        self: Table[Any], source: Frame | str | Path | Postgres, *, public: Literal[True], **declared: Unpack[_Declared]
     ) -> None: ...
     @overload
     def __init__(
@@ -112,7 +116,7 @@ class Table(Generic[FrameT]):
     @overload
     def __init__(
         self: Table[duckdb.DuckDBPyRelation],
-        source: duckdb.DuckDBPyRelation | str | Path,
+        source: duckdb.DuckDBPyRelation | str | Path | Postgres,
         *,
         public: bool = False,
         **declared: Unpack[_Declared],
@@ -121,7 +125,7 @@ class Table(Generic[FrameT]):
     def __init__(self: Table[Any], source: Frame, *, public: bool = False, **declared: Unpack[_Declared]) -> None: ...
     def __init__(
         self,
-        source: Frame | str | Path,
+        source: Frame | str | Path | Postgres,
         *,
         limits: Mapping[str, object] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
@@ -134,7 +138,7 @@ class Table(Generic[FrameT]):
     ) -> None:
         declared, dialect = read_columns(columns or {}), read_notation(encoding, separator, decimal, thousands)
         with under("source"):
-            origin, hidden = engine_for(source).bind(source, dialect)
+            origin, hidden = engine_for(source).bind(source, dialect, declared)
         _check_names(declared, origin, hidden)
         if public and limits:
             hint = "Leave limits out: a public table holds nobody's secrets."
@@ -164,7 +168,7 @@ class Table(Generic[FrameT]):
 
     @property
     def kind(self) -> str:
-        """pandas, polars, polars-lazy, arrow, duckdb, parquet or csv."""
+        """pandas, polars, polars-lazy, arrow, duckdb, parquet, csv or postgres."""
         return self.origin.kind
 
     def schema(self, name: str, tables: Mapping[str, Table]) -> TableSchema:
@@ -213,6 +217,7 @@ class Table(Generic[FrameT]):
                         length=length,
                         span=span,
                         nullable=each.null,
+                        auto=read_auto(each, kind, f"{name}.columns.{column}.bounds"),
                     )
                 )
         return found

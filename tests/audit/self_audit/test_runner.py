@@ -70,6 +70,17 @@ def test_a_replay_of_tables_comes_close_and_no_farther() -> None:
     assert 0.9 <= found.largest <= 1
 
 
+@pytest.mark.parametrize(
+    "unit", ["add or remove a person", pytest.param("replace a person's day", marks=pytest.mark.ci)]
+)
+def test_a_replay_of_several_tables_reaches_every_construct(unit: str) -> None:
+    found = self_audit.replays()[f"replay of several tables, {unit}"].run(1, "suite")
+    assert (found.refuted, found.verdict) == (False, "not refuted")
+    # Four pairs, two norms, and a question at least for each of nearly all constructs.
+    assert found.cases >= 4 * 2 * 20
+    assert 0.9 <= found.largest <= 1
+
+
 def test_a_replay_that_compares_nothing_is_an_error() -> None:
     empty = self_audit.Replaying(name="n", words="w", function=lambda *_: (0, 0.0, 0, ""))
     with pytest.raises(VerificationError, match="n: nothing was compared"):

@@ -23,6 +23,7 @@ PEOPLE = "SELECT region, COUNT(DISTINCT person) AS p FROM visits GROUP BY region
 GROUPED = "SELECT region, COUNT(*) AS n, SUM(cost) AS s, AVG(age) AS m FROM visits GROUP BY region"
 TOTAL = "SELECT COUNT(*) AS n, SUM(cost) AS s, AVG(age) AS m FROM visits"
 VALUES = "SELECT region, COUNT(DISTINCT age) AS d FROM visits GROUP BY region"
+BINS = "SELECT region, CDF_COUNT(age, [10, 20, 30, 40, 50, 60]) AS c FROM visits GROUP BY region"
 UNKNOWN = "SELECT note, COUNT(*) AS n FROM visits GROUP BY note"
 
 
@@ -395,6 +396,24 @@ BUGS = (
         part="engine",
         patch=wrapped(
             emit_number, "call", lambda original, name, *rest: rest[0] if name == "NULLIF" else original(name, *rest)
+        ),
+    ),
+    Bug(
+        name="a tree of bins priced as one level",
+        sql=BINS,
+        at=GROUPS,
+        norm=2,
+        pairs=80,
+        patch=wrapped(scale, "levels_of", lambda original, bins, branching: original(bins, branching)[:1]),
+    ),
+    Bug(
+        name="bins in which nobody is weighted",
+        sql=BINS,
+        at=PERSON,
+        patch=wrapped(
+            statement._Writer,
+            "_histograms",
+            lambda original, self: [each for each in original(self) if "heavy" not in each.sql()],
         ),
     ),
 )

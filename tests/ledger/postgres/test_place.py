@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from quincunx.data import check_encrypted
 from quincunx.errors import ParameterError, UnavailableError
 from quincunx.ledger import Ledger
-from quincunx.ledger.postgres.place import check_encrypted, is_address, located
+from quincunx.ledger.postgres.place import is_address, located
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_a_file_is_no_address(path: object) -> None:
 
 @pytest.mark.parametrize("host", ["/run/postgresql", "localhost", "127.0.0.1", "127.3.2.1", "::1", ""])
 def test_this_machine_needs_no_encryption(host: str) -> None:
-    check_encrypted(host, False, "disable")
+    check_encrypted(host, False, "disable", "a ledger")
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,8 @@ def test_this_machine_needs_no_encryption(host: str) -> None:
 )
 def test_another_machine_must_prove_who_answers(host: str, encrypted: bool, mode: str) -> None:
     with pytest.raises(UnavailableError, match="proves who answers"):
-        check_encrypted(host, encrypted, mode)
-    check_encrypted(host, True, "verify-full")
+        check_encrypted(host, encrypted, mode, "a ledger")
+    check_encrypted(host, True, "verify-full", "a ledger")
 
 
 def test_without_the_library_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

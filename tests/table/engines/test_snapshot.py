@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,57 @@ def test_those_over_c_are_weighed_where_c_is_less_than_the_limit_of_rows(norm: i
     bound = float(program.measures[0].vector.bound2) ** 0.5
     total = found[(True,)][0] / 2 ** program.measures[0].vector.bits
     assert total == pytest.approx(4 * bound, abs=12 / 2**20)
+
+
+def test_a_crowd_holds_all_who_can_be_over_the_limit_in_norm_2() -> None:
+    """Kept by key and C: filters and further keys only lower the norm; two zeros are one key, and so is what is NaN."""
+    zeros = [0.0, -0.0, float("nan"), float("inf"), None]
+    rows = [(1, 0), (1, 1), (1, 0), (2, 2), (2, 3), (2, 4), (2, 2), (3, 0), (3, 3), (4, 0), (4, 1), (4, 2), (4, 3)]
+    given = {"p": [who for who, _ in rows], "d": [zeros[i] for _, i in rows], "x": [i % 3 for i in range(len(rows))]}
+    frame = pa.table({"p": given["p"], "d": pa.array(given["d"], pa.float64()), "x": given["x"]})
+    texts = [
+        "SELECT d, COUNT(*) AS n FROM t GROUP BY d",
+        "SELECT d, COUNT(*) AS n FROM t WHERE x < 2 GROUP BY d",
+        "SELECT d, x, COUNT(*) AS n FROM t GROUP BY d, x",
+        "SELECT x, COUNT(*) AS n, SUM(x) AS s FROM t WHERE x > 0 GROUP BY x",
+    ]
+    columns: dict[str, Any] = {"d": {"keys": [0, None]}, "x": {"bounds": (0, 2), "keys": [0, 1, 2]}}
+    names = set()
+    table: Table[Any] = Table(frame, limits={"rows": 1}, columns=columns)
+    declared = schema({"t": table}, AddRemove(key="p"))
+    with (
+        DuckDB({"t": table}, declared, threads=1) as read,
+        DuckDB({"t": table}, declared, snapshot=True, threads=1) as kept,
+    ):
+        for text in texts:
+            # The limits of a question choose C, and C the crowd.
+            for bound2 in (1, 2, 3, 4, 9, 11, 16):
+                program = bounded(worlds.planned(text, declared, 2), bound2)
+                kept.rehearse(program)
+                assert alike(kept.run(program), read.run(program)), (text, bound2)
+                names |= {source.crowd for source in kept._sources(program).values()}
+        made = kept._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert {each for (each,) in made} == {*names, "snapshot0"}
+    assert len(names) == 2 * 7
+
+
+def test_only_so_many_crowds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quincunx.table.engines.duckdb.snapshot._CROWDS", 2)
+    data = worlds.rows(random.Random("crowds"), people=8, most=25)
+    kept, declared = worlds.world(data, PERSON, {"rows": 2}, snapshot=True)
+    found = []
+    with kept:
+        for bound2 in (4, 9, 16, 4):
+            program = bounded(worlds.planned("SELECT flag, COUNT(*) AS n FROM t GROUP BY flag", declared, 2), bound2)
+            assert worlds.by_key(kept.run(program)) == reference.run(program, declared, data)[0]
+            found += [source.crowd for source in kept._sources(program).values()]
+    assert [each is None for each in found] == [False, False, True, False]
+
+
+def bounded(program: Program, bound2: int) -> Program:
+    """The same with another C."""
+    changed = (replace(each, vector=replace(each.vector, bound2=Fraction(bound2))) for each in program.measures)
+    return replace(program, measures=tuple(changed))
 
 
 def test_a_union_is_weighed_by_its_own_rows(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:

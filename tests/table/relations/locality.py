@@ -27,16 +27,18 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from quincunx.audit.tables.worlds import WORLD
 from quincunx.data import connect, frame_name
 from quincunx.spec import AddRemove
 from quincunx.table import Table
 from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.statement import Statement, statement
+from quincunx.table.expression import Column
 from quincunx.table.measure import Program
 from quincunx.table.plan import Key
 from quincunx.table.rules import plan
-from quincunx.table.schema import Schema
+from quincunx.table.schema import ColumnSchema, Schema
 from quincunx.table.sql import read
 from quincunx.table.table import schema
 
@@ -135,29 +137,31 @@ class Shape:
 
     def plain(self, world: World) -> Counter[Row]:
         """What DuckDB makes of it, on the rows that have an owner."""
-        ground = _ground(self.numbers)
+        ground, needed = _ground(self.numbers), _named(self.sql)
         owned = {name: [row for row in world[name] if _owner(row, self.unit) is not None] for name in PRIVATE}
-        ground.fill({name: (name, [_clean(row) for row in rows]) for name, rows in owned.items()})
-        ground.fill({f"{name}0": (name, world[name]) for name in LINKED})
+        ground.fill({name: (name, [_clean(row) for row in rows]) for name, rows in owned.items() if name in needed})
+        ground.fill({f"{name}0": (name, world[name]) for name in LINKED if f"{name}0" in needed})
+        ground.fill({name: _stored(name, {}) for name in PUBLIC if name in needed})
         for name, (_, via, on) in LINKED.items():
-            who = ", ".join(UNITS[self.unit].columns)
-            known = f"SELECT DISTINCT {who}, {on} FROM {via}"
-            ground.connection.execute(f"CREATE OR REPLACE VIEW {name} AS FROM {name}0 JOIN ({known}) USING ({on})")
-        ground.fill({name: _stored(name, {}) for name in PUBLIC})
+            if name in needed:
+                known = f"SELECT DISTINCT {', '.join(UNITS[self.unit].columns)}, {on} FROM {via}"
+                ground.connection.execute(f"CREATE OR REPLACE VIEW {name} AS FROM {name}0 JOIN ({known}) USING ({on})")
         return Counter(tuple(_seen(each) for each in row) for row in ground.connection.execute(self.sql).fetchall())
 
     def finding(self, world: World) -> str:
         """What is wrong on this world; nothing if it is local and right."""
-        whole = self.relation(world)
+        mine = {who: self.relation(alone(world, self.unit, who)) for who in owners(world, self.unit)}
+        turned = self.relation({name: list(reversed(rows)) for name, rows in world.items()})
+        return self._judged(world, self.relation(world), turned, mine)
+
+    def _judged(self, world: World, whole: Owned, turned: Owned, mine: Mapping[Row, Owned]) -> str:
         parts: Owned = Counter()
-        for who in owners(world, self.unit):
-            mine = self.relation(alone(world, self.unit, who))
-            if {owner for owner, _ in mine} - {who}:
+        for who, each in mine.items():
+            if {owner for owner, _ in each} - {who}:
                 return f"{who} alone has rows of somebody else"
-            parts += mine
+            parts += each
         if whole != parts:
             return f"not local: {_difference(whole, parts)}"
-        turned = self.relation({name: list(reversed(rows)) for name, rows in world.items()})
         if whole != turned:
             return f"it depends on the order of rows: {_difference(whole, turned)}"
         if not self.right:
@@ -168,12 +172,55 @@ class Shape:
         expected = Counter({tuple(_about(each) for each in row): n for row, n in self.plain(world).items()})
         return "" if visible == expected else f"not what DuckDB gives: {_difference(visible, expected)}"
 
+    def findings(self, made: Sequence[World]) -> list[str]:
+        """What is wrong on any of these, by one statement for all: every dataset is a world of its own (replay.md)."""
+        cases: list[World] = []
+        places: list[tuple[World, int, dict[Row, int]]] = []
+        for world in made:
+            parts = {who: alone(world, self.unit, who) for who in owners(world, self.unit)}
+            places.append((world, len(cases), {who: len(cases) + 2 + i for i, who in enumerate(parts)}))
+            cases += [world, {name: list(reversed(rows)) for name, rows in world.items()}, *parts.values()]
+        found = self._relations(cases)
+        return [
+            said
+            for world, first, parts in places
+            if (said := self._judged(world, found[first], found[first + 1], {w: found[i] for w, i in parts.items()}))
+        ]
+
+    def _relations(self, cases: Sequence[World]) -> list[Owned]:
+        """What Quincunx makes of it in each of these datasets."""
+        ground = _ground(self.numbers)
+        written, tables = _together(self)
+        for number, name in tables.items():
+            rows = [(i, *row) for i, world in enumerate(cases) for row in world.get(name, ())]
+            if name in PUBLIC:
+                ground.fill({frame_name(number): _stored(name, {})})
+            else:
+                ground.gather(frame_name(number), name, rows)
+        cursor = ground.connection.execute(written.sql, dict(written.parameters))
+        names = [each[0] for each in cursor.description]
+        owner, seen = ([i for i, name in enumerate(names) if name.startswith(part)] for part in "ok")
+        which, *order = sorted(seen, key=lambda i: int(names[i][1:]))
+        found: list[Owned] = [Counter() for _ in cases]
+        for row in cursor.fetchall():
+            found[row[which]][tuple(_day(row[i]) for i in owner), tuple(_seen(row[i]) for i in order)] += 1
+        return found
+
     def mixes(self, world: World) -> bool:
         """Whether DuckDB's own rows of a world are not those of its owners together: a counterexample."""
         parts: Counter[Row] = Counter()
         for who in owners(world, self.unit):
             parts += self.plain(alone(world, self.unit, who))
         return self.plain(world) != parts
+
+
+@functools.cache
+def _named(sql: str) -> frozenset[str]:
+    """The tables that a text is about, with those that a linked one leads through."""
+    found = {each.name.upper() for each in sqlglot.parse_one(sql, dialect="duckdb").find_all(exp.Table)}
+    for name, (_, via, _) in reversed(LINKED.items()):
+        found |= {f"{name}0", via} if name in found else set()
+    return frozenset(found)
 
 
 class Ground:
@@ -195,6 +242,16 @@ class Ground:
                 marks = ", ".join(f"({', '.join('?' * len(columns))})" for _ in rows)
                 self.connection.execute(f"INSERT INTO {name} VALUES {marks}", [each for row in rows for each in row])
 
+    def gather(self, name: str, table: str, rows: Sequence[Row]) -> None:
+        """A table of the rows of many worlds, with the number of the world first."""
+        columns = {WORLD: "BIGINT"} | {each: _TYPES.get(each, self.number) for each in _columns(table)}
+        lists = ", ".join(
+            f'UNNEST(CAST($c{i} AS {kind}[])) AS "{each}"' for i, (each, kind) in enumerate(columns.items())
+        )
+        given = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
+        values = {f"c{i}": list(each) for i, each in enumerate(given)}
+        self.connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT {lists}", values)
+
 
 _ground: Callable[[Numbers], Ground] = functools.cache(Ground)
 
@@ -202,19 +259,27 @@ _ground: Callable[[Numbers], Ground] = functools.cache(Ground)
 @functools.cache
 def declared(unit: Unit, numbers: Numbers) -> tuple[dict[str, Table], Schema]:
     """The tables without their rows, and what is declared of them."""
-    kinds = {"k": pa.int64(), "d": pa.date32(), "g": pa.string(), "e": pa.int64(), "c": pa.int64()}
     bounds: dict[str, Any] = {} if numbers == "whole" else {"bounds": (-8, 8), "step": "0.5"}
-    other = pa.int64() if numbers == "whole" else pa.float64()
     tables = {}
     for name in (*PRIVATE, *LINKED, *PUBLIC):
-        columns = {column: kinds.get(column, other) for column in _columns(name)}
-        facts = {column: bounds for column in columns if column not in kinds and bounds}
+        columns = _kinds(name, numbers)
+        facts = {column: bounds for column in columns if column not in _TYPES and bounds}
         given = [dict(zip(columns, row, strict=True)) for row in _stored(name, {})[1]]
         frame = pa.Table.from_pylist(given, schema=pa.schema(list(columns.items())))
         public, limits = name in PUBLIC, {"rows": 9, "groups": 9}
         owner = {"via": LINKED[name][1], "on": LINKED[name][2]} if name in LINKED else None
         tables[name] = Table(frame, public=True) if public else Table(frame, limits=limits, columns=facts, owner=owner)
     return tables, schema(tables, UNITS[unit])
+
+
+def _kinds(table: str, numbers: Numbers) -> dict[str, pa.DataType]:
+    kinds = {"k": pa.int64(), "d": pa.date32(), "g": pa.string(), "e": pa.int64(), "c": pa.int64()}
+    other = pa.int64() if numbers == "whole" else pa.float64()
+    return {column: kinds.get(column, other) for column in _columns(table)}
+
+
+def _empty(table: str, numbers: Numbers) -> dict[str, pa.Array]:
+    return {column: pa.array([], kind) for column, kind in _kinds(table, numbers).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +301,24 @@ def _planned(shape: Shape) -> tuple[Program, dict[str, Table], Schema]:
 def _written(shape: Shape) -> tuple[Statement, Mapping[int, str]]:
     """The statement of a question about all columns, up to its rows; and which table each reading is of."""
     program, tables, known = _planned(shape)
+    return _cut(tables, known, program)
+
+
+@functools.cache
+def _together(shape: Shape) -> tuple[Statement, Mapping[int, str]]:
+    """The same for many worlds at once, of which the first key says which it is."""
+    program, tables, known = _planned(shape)
+    world, wider, sources = ColumnSchema(name=WORLD, type="integer"), dict(known.tables), dict(tables)
+    for name in (*PRIVATE, *LINKED):
+        wider[name] = replace(known.tables[name], columns=(world, *known.tables[name].columns))
+        sources[name] = Table(pa.table({WORLD: pa.array([], pa.int64())} | _empty(name, shape.numbers)))
+    scan = min(program.query.rows.tables)
+    key = Key(name=WORLD, expression=Column(name=WORLD, type="integer", nullable=False, scan=scan), values=None)
+    asked = replace(program, query=replace(program.query, keys=(key, *program.query.keys)), worlds=WORLD)
+    return _cut(sources, replace(known, tables=wider), asked)
+
+
+def _cut(tables: Mapping[str, Table], known: Schema, program: Program) -> tuple[Statement, Mapping[int, str]]:
     with DuckDB(tables, known, threads=1) as engine:
         sources = {
             number: replace(source, relation=exp.to_table(frame_name(number)))

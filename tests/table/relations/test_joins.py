@@ -26,7 +26,7 @@ from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.plan import Query
 from quincunx.table.relations import Join, Kind, Lookup, Scan
 from quincunx.table.rules import plan
-from quincunx.table.schema import Schema
+from quincunx.table.schema import Limits, Schema
 from quincunx.table.sql import read
 from quincunx.table.table import schema
 
@@ -151,6 +151,40 @@ class TestCap:
         ]
         assert found[0] == found[1] == [39 * 9, 39 * 9]
 
+    @pytest.mark.parametrize("join", ["a CROSS JOIN p", "a JOIN p ON a.x < p.z", "a LEFT JOIN p ON a.x < p.z", "p, a"])
+    def test_who_would_meet_too_many_public_rows_is_left_out(self, join: str) -> None:
+        """One row meets at most 3 public ones, and 6 pairs are allowed: 2 rows are kept, 3 are too many, for all."""
+        public = Table(frame([(1,), (2,), (3,)], z=pa.int64()), public=True)
+        for people, left in (([1, 2, 2, 3, 3, 3], 3), ([1, 2, 2], 3), ([3] * 7, 0)):
+            rows = numbers([(who, 0) for who in people])
+            tables = {"a": Table(rows, limits={"rows": 9, "joined": 6}), "p": public}
+            assert counted(tables, f"SELECT COUNT(*) FROM {join}") == [3 * left]
+
+    def test_where_a_row_meets_one_public_row_nobody_is_left_out(self) -> None:
+        public = Table(frame([(1,), (2,), (3,)], z=pa.int64()), public=True)
+        plans = []
+        for joined in (6, 60):
+            tables = {"a": Table(numbers([(1, 1)] * 7), limits={"rows": 9, "joined": joined}), "p": public}
+            declared = schema(tables, PERSON)
+            texts = [f"SELECT COUNT(*) FROM a {join}" for join in ("JOIN p ON a.x = p.z", "CROSS JOIN p")]
+            plans.append([plan(read(text, declared, evaluate), declared, 1) for text in texts])
+            assert counted(tables, texts[0]) == [7]
+        (one, few), (same, more) = plans
+        assert one.query.rows.canonical() == same.query.rows.canonical()
+        assert not any("public rows are left out" in each for each in one.biases)
+        # The cap is part of the question where it may bind, and is said.
+        assert few.query.rows.canonical() != more.query.rows.canonical()
+        assert "with more than 20 rows before a join with public rows are left out" in " ".join(more.biases)
+
+    def test_thousands_of_rows_beside_thousands_of_public_ones_are_not_made(self) -> None:
+        others = [(k, 1) for k in range(1, 40)]
+        public = Table(frame([(i,) for i in range(2_000)], z=pa.int64()), public=True)
+        found = [
+            counted({"a": Table(numbers(rows), limits={"rows": 1}), "p": public}, "SELECT COUNT(*) FROM a CROSS JOIN p")
+            for rows in (others, [*others, *((0, 1) for _ in range(3_000))])
+        ]
+        assert found[0] == found[1] == [39 * 2_000]
+
 
 class TestReading:
     def test_a_table_that_is_named_twice_is_read_once(self) -> None:
@@ -242,6 +276,35 @@ class TestLookups:
         assert (
             plan(read(f"SELECT COUNT(*) FROM {text}", declared, evaluate), declared, 1).query.rows.limits.rows == rows
         )
+
+    @pytest.mark.parametrize(
+        ("text", "limits"),
+        [
+            # Everybody has one row of b: groups and rows are those of a.
+            ("a.x FROM a JOIN b USING (k)", Limits(rows=20, groups=5, per_group=4)),
+            ("a.x + 1 FROM a LEFT JOIN b USING (k) WHERE a.x > 0", Limits(rows=20, groups=5, per_group=4)),
+            ("x FROM (SELECT a.x, b.y FROM a JOIN b USING (k)) AS s", Limits(rows=20, groups=5, per_group=4)),
+            # By b alone one group, with as many rows as a has; missing ones are a group more.
+            ("b.y FROM a JOIN b USING (k)", Limits(rows=20, groups=1, per_group=20)),
+            ("b.y FROM a LEFT JOIN b USING (k)", Limits(rows=20, groups=10)),
+            ("a.x, b.y FROM a JOIN b USING (k)", Limits(rows=20, groups=5)),
+            ("a.x FROM a FULL JOIN b USING (k)", Limits(rows=21, groups=12)),
+            ("l.x FROM a AS l JOIN a AS r USING (k)", Limits(rows=400, groups=5, per_group=80)),
+            # One row meets three public ones, in the same group of a.
+            ("a.x FROM a CROSS JOIN p", Limits(rows=60, groups=5, per_group=12)),
+            ("p.z FROM a CROSS JOIN p", Limits(rows=60, groups=15, per_group=12)),
+            ("a.x FROM a", Limits(rows=20, groups=5, per_group=4)),
+        ],
+    )
+    def test_groups_by_columns_of_one_side_are_those_of_that_side(self, text: str, limits: Limits) -> None:
+        tables = {
+            "a": Table(numbers([(1, 1)]), limits={"rows": 20, "groups": 5, "per_group": 4}),
+            "b": Table(numbers([(1, 1)], "y"), limits={"rows": 1, "per_group": 1, "groups": 1}),
+            "p": Table(frame([(1,), (2,), (3,)], z=pa.int64()), public=True),
+        }
+        declared = schema(tables, PERSON)
+        query = read(f"SELECT {text.replace(' FROM', ' AS g, COUNT(*) FROM', 1)} GROUP BY ALL", declared, evaluate)
+        assert query.allowed == limits
 
     def test_public_columns_are_public_keys(self) -> None:
         public = frame([(1, "one"), (2, "two"), (3, None)], z=pa.int64(), name=pa.string())

@@ -18,6 +18,7 @@ from quincunx.table.rules import plan
 from quincunx.table.sql import read
 from quincunx.table.table import schema
 from quincunx.table.typing.windowed import FUNCTIONS
+from tests.table.relations import locality
 
 UNIT = AddRemove(key="k")
 FARTHEST = 2**63 - 1
@@ -150,3 +151,12 @@ def test_hidden_owners_part_the_rows_whatever_was_licensed() -> None:
     with DuckDB(given, declared, threads=1) as engine:
         # Two people have a first row each; over all rows together there would be one.
         assert [each.tolist() for each in engine.run(program).measures] == [[2 * 2**20]]
+
+
+def test_rows_that_are_alike_change_places_in_all_functions_together() -> None:
+    """Two orders of equal rows: which is the first in one is the first in the other, however many rows lie around."""
+    made = "LAST_VALUE(x) OVER (PARTITION BY k ORDER BY g,x,d ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) l, "
+    made += "NTH_VALUE(g,2) OVER (PARTITION BY k ORDER BY x,g,d ROWS UNBOUNDED PRECEDING) n"
+    shape = locality.Shape(sql=f"SELECT k,x,{made} FROM A", unit="person", numbers="decimal", right=False)
+    for series in ("window by key: values of frames, further", "alike", "more"):
+        assert shape.findings(list(locality.worlds(200, "decimal", series))) == []

@@ -13,7 +13,7 @@ from quincunx.table.expression import Call, Column, Expression, Literal
 from quincunx.table.relations import Scan
 from quincunx.table.rules import RULES
 from quincunx.table.rules.draft import Draft
-from quincunx.table.schema import ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table.schema import Auto, ColumnSchema, Limits, Schema, TableSchema
 from quincunx.table.sql import read
 
 HOME = Path(__file__).parents[2] / "fixtures" / "rules"
@@ -44,6 +44,13 @@ CASES: dict[str, list[tuple[str, int, AddRemove | Replace, Limits]]] = {
     ],
     "growth": [
         ("SELECT COUNT(*) AS n FROM visits WHERE UPPER(region) || 'x' = 'Y'", 1, PERSON, Limits(rows=3)),
+    ],
+    "climb": [
+        ("SELECT SUM(fee) AS s, VAR_POP(CLAMP(fee, 0, 9)) AS v FROM visits", 1, PERSON, Limits(rows=3)),
+    ],
+    "ladder": [
+        ("SELECT SUM(fee) AS s, AVG(gain) AS m FROM visits WHERE fee > 3", 1, PERSON, Limits(rows=3)),
+        ("SELECT SUM(CLAMP(fee, 0, 9)) AS s, COUNT(fee) AS n FROM visits", 1, PERSON, Limits(rows=3)),
     ],
     "split": [
         (
@@ -85,6 +92,7 @@ CASES: dict[str, list[tuple[str, int, AddRemove | Replace, Limits]]] = {
         ("SELECT region, AVG(age) AS m FROM visits GROUP BY region", 2, Replace(key="person", group=3), Limits(rows=2)),
         ("SELECT COUNT(DISTINCT person) AS p FROM visits", 1, PERSON, Limits()),
         ("SELECT SUM(cost) AS s FROM visits", 1, AddRemove(), Limits()),
+        ("SELECT region, SUM(fee) AS s FROM visits GROUP BY region", 2, Replace(key="person"), Limits(rows=4)),
     ],
     "select": [
         ("SELECT weight, COUNT(*) AS n FROM visits GROUP BY weight", 1, PERSON, Limits(rows=20, groups=5)),
@@ -132,6 +140,8 @@ def table(limits: Limits) -> TableSchema:
             ColumnSchema(name="cost", type="decimal", bounds=(Fraction("-0.26"), Fraction(5000)), step=Fraction(1, 2)),
             ColumnSchema(name="weight", type="decimal"),
             ColumnSchema(name="day", type="date"),
+            ColumnSchema(name="fee", type="integer", auto=Auto(first=Fraction(1), last=Fraction(20))),
+            ColumnSchema(name="gain", type="decimal", auto=Auto(first=Fraction(1), last=Fraction(3), negative=True)),
         ),
         limits=limits,
     )

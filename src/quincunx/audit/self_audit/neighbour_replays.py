@@ -5,6 +5,7 @@ A replay has no noise and no chance: two generated neighbours, their exact resul
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from quincunx.audit.self_audit import statistics
 from quincunx.audit.self_audit.outcome import Replayed
 from quincunx.audit.statistic import StatisticReplay
 from quincunx.audit.tables import Replay, replay
+from quincunx.audit.tables.relations import RELATIONS, Ground
 from quincunx.errors import VerificationError
 from quincunx.spec import AddRemove, Replace
-from quincunx.table import AGGREGATES, ColumnSchema, Limits, Schema, TableSchema
+from quincunx.table import AGGREGATES, ColumnSchema, Content, Limits, Link, Schema, TableSchema
 
 # draws on each side that the audit asks for → pairs of neighbouring worlds for each question
 _PAIRS: Final = ((10**7, 64), (10**6, 16), (0, 4))
@@ -41,6 +43,38 @@ _COLUMNS: Final = (
     ColumnSchema(name="note", type="text"),
     ColumnSchema(name="day", type="date"),
     ColumnSchema(name="flag", type="boolean", keys=(True, False)),
+)
+# Beside the visits, in a dataset of several tables: rows of the same people, rows that lead to them, and public ones.
+_BESIDE: Final = (
+    TableSchema(
+        name="encounters",
+        columns=(
+            ColumnSchema(name="person", type="integer"),
+            ColumnSchema(name="day", type="date"),
+            ColumnSchema(name="encounter", type="integer"),
+        ),
+        limits=_LIMITS[0],
+    ),
+    TableSchema(
+        name="bills",
+        columns=(
+            ColumnSchema(name="encounter", type="integer"),
+            ColumnSchema(name="amount", type="integer", bounds=(Fraction(-5), Fraction(90))),
+        ),
+        limits=_LIMITS[0],
+        link=Link(via="encounters", on="encounter"),
+    ),
+    TableSchema(
+        name="regions",
+        columns=(ColumnSchema(name="region", type="text"), ColumnSchema(name="beds", type="integer")),
+        public=True,
+        content=Content(
+            digest="",
+            types=(("region", "VARCHAR"), ("beds", "BIGINT")),
+            rows=4,
+            columns=(("a", "a", "süd", None), ("1", "2", "3", "4")),
+        ),
+    ),
 )
 _KEYS: Final = ((), ("region",), ("note",), ("region", "note"))
 
@@ -85,6 +119,12 @@ def _tables() -> Iterator[Replaying]:
             words="questions with every aggregate and kind of keys, and generated ones, under three kinds of limits",
             function=_asking(unit),
         )
+        if unit.key is not None:
+            yield Replaying(
+                name=f"replay of several tables, {name}",
+                words="joins, links, public tables, roll-ups, windows, sets and subqueries, each once and generated",
+                function=_relating(unit),
+            )
 
 
 def _asking(unit: AddRemove | Replace) -> Callable[[int, str], tuple[int, float, int, str]]:
@@ -102,6 +142,33 @@ def _asking(unit: AddRemove | Replace) -> Callable[[int, str], tuple[int, float,
         return found.cases, largest, len(found.violations), shown
 
     return run
+
+
+def _relating(unit: AddRemove | Replace) -> Callable[[int, str], tuple[int, float, int, str]]:
+    """Every construct over several tables, of visits and of what is linked; and generated questions."""
+
+    def run(samples: int, series: str) -> tuple[int, float, int, str]:
+        pairs = next(many for least, many in _PAIRS if samples >= least)
+        tables = {
+            each.name: each for each in (TableSchema(name="visits", columns=_COLUMNS, limits=_LIMITS[0]), *_BESIDE)
+        }
+        schema = Schema(tables=tables, unit=unit)
+        found = replay(schema, _constructs(schema, series), pairs=pairs, giants=1, series=series)
+        found += replay(schema, pairs=pairs, giants=0, count=max(1, pairs // 4), series=series)
+        largest = max((cell.largest for cell in found.cells), default=0.0)
+        return found.cases, largest, len(found.violations), str(found.violations[0]) if found.violations else ""
+
+    return run
+
+
+def _constructs(schema: Schema, series: str) -> list[str]:
+    """What each construct makes of the visits and of the bills, counted."""
+    asked = []
+    for name in ("visits", "bills"):
+        ground = Ground(schema=schema, table=schema.tables[name], source=random.Random(f"{series} {name}"))
+        made = (construct(ground) for construct in RELATIONS.values())
+        asked += [f"SELECT COUNT(*) AS n FROM ({below.sql}) AS q" for below in made if below is not None]
+    return asked
 
 
 def _statistics() -> Iterator[Replaying]:

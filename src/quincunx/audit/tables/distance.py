@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quincunx.audit.gap import Gap
 from quincunx.errors import VerificationError
-from quincunx.table import Measure, Program, Result, Selection
+from quincunx.table import Ladder, Measure, Program, Result, Selection
 
 
 def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
@@ -23,8 +23,38 @@ def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
 
 
 def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
-    moved = a - b if measure.grid is None else _moved(a, b)
+    if measure.ladder is not None:
+        return max(_ladder_gaps(part, measure, measure.ladder, a, b), key=lambda gap: gap.ratio)
+    if measure.grid is not None and measure.grid.branching:
+        moved = _counted(measure, a) - _counted(measure, b)
+    else:
+        moved = a - b if measure.grid is None else _moved(a, b)
     return Gap(part=part, distance2=norm2(measure.vector.norm, moved), allowed2=measure.sensitivity2)
+
+
+def _ladder_gaps(part: str, measure: Measure, ladder: Ladder, a: NDArray[Any], b: NDArray[Any]) -> Iterator[Gap]:
+    """The choice: by how much the weights above any two rungs move apart, over all groups. Then the sum at each."""
+    rungs = len(ladder.rungs)
+    ends = (b[:, :rungs].astype(object) - a[:, :rungs].astype(object)).sum(axis=0).tolist()
+    above = [sum(ends[rung + 1 :]) for rung in range(rungs)]
+    yield Gap(part=part, distance2=Fraction(max(above) - min(above)) ** 2, allowed2=Fraction(ladder.weight) ** 2)
+    for rung, each in enumerate(measure.sums):
+        yield _gap(part, each, a[:, rungs + rung], b[:, rungs + rung])
+
+
+def _counted(measure: Measure, histograms: NDArray[Any]) -> NDArray[np.int64]:
+    """All counts of a tree, group by group: its own sum over each stretch of bins, and not the mechanism's."""
+    bins = measure.high - measure.low + 1
+    branching, found = (0 if measure.grid is None else measure.grid.branching), []
+    for each in histograms:
+        size, held = 1, each.dense()
+        while True:
+            for start in range(0, bins, size):
+                found.append(sum(held.get(place, 0) for place in range(start, min(start + size, bins))))
+            if -(-bins // size) <= branching:
+                break
+            size *= branching
+    return np.array(found, dtype=np.int64)
 
 
 def _moved(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.int64]:

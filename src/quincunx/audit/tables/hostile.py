@@ -53,6 +53,22 @@ _QUESTIONS: Final[dict[str, tuple[str, ...]]] = {
     "boolean": ("SELECT COUNT(x) AS n FROM t WHERE x", "SELECT x, COUNT(*) AS n FROM t GROUP BY x"),
 }
 _OWNED: Final = ("SELECT COUNT(*) AS n, COUNT(DISTINCT x) AS p FROM t", "SELECT COUNT(*) AS n FROM t WHERE v < 3")
+# Relations that compare x within a person, whatever its type; each case is asked about one of them, in turn.
+_RELATED: Final = (
+    "SELECT COUNT(*) AS n FROM t a JOIN t b ON a.p = b.p AND a.x = b.x",
+    "SELECT COUNT(*) AS n, COUNT(m) AS k FROM (SELECT p, x, MAX(v) AS m FROM t GROUP BY p, x HAVING COUNT(*) = 1)",
+    "SELECT COUNT(*) AS n FROM t a WHERE x NOT IN (SELECT b.x FROM t b WHERE b.p = a.p AND b.v > 1)",
+    "SELECT COUNT(*) AS n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY p ORDER BY x DESC) AS r FROM t) WHERE r = 1",
+    "SELECT COUNT(*) AS n FROM (SELECT p, x FROM t EXCEPT SELECT p, x FROM t WHERE v > 1)",
+    "SELECT COUNT(*) AS n FROM t a LEFT JOIN u ON a.p = u.p AND u.w > 1 WHERE a.x IS NOT NULL OR u.w IS NULL",
+    "SELECT COUNT(*) AS n FROM t a WHERE EXISTS (SELECT 1 FROM u WHERE u.p = a.p AND u.w <> a.v) OR x IS NULL",
+)
+# Of texts also what is looked up by x, and what leads to people by it.
+_LOOKED_UP: Final = (
+    "SELECT COUNT(*) AS n FROM t JOIN public ON t.x = public.x",
+    "SELECT COUNT(*) AS n, SUM(w) AS s FROM linked",
+    "SELECT COUNT(*) AS n FROM t WHERE x NOT IN (SELECT x FROM public)",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +116,7 @@ def hostile(every: int = 1) -> Hostility:
                 if worlds is None:
                     unheld.append((kind, case.type))
                     continue
-                results, count = _asked(case, kind, worlds, failed, moved)
+                results, count = _asked(case, kind, worlds, number, failed, moved)
                 answered[kind, case.type] = answered.get((kind, case.type), 0) + count
                 said[kind] = results
             first = next(iter(said), None)
@@ -126,10 +142,12 @@ def _held(case: Hostile, folder: Path) -> Iterator[tuple[str, tuple[object, obje
 
 
 def _asked(
-    case: Hostile, kind: str, sources: Sequence[object], failed: list[str], moved: list[str]
+    case: Hostile, kind: str, sources: Sequence[object], number: int, failed: list[str], moved: list[str]
 ) -> tuple[list[Any], int]:
     results: list[Any] = []
-    for key, questions in (("p", _QUESTIONS[case.asked]), ("x", _OWNED if case.owns else ())):
+    related = [_RELATED[number % len(_RELATED)]]
+    related += [_LOOKED_UP[number % len(_LOOKED_UP)]] if case.asked == "text" else []
+    for key, questions in (("p", (*_QUESTIONS[case.asked], *related)), ("x", _OWNED if case.owns else ())):
         answers = [_answers(case, source, key, questions) for source in sources]
         for text, (program, with_row), (_, without) in zip(questions, *answers, strict=True):
             if with_row is None or without is None:
@@ -147,10 +165,25 @@ def _answers(case: Hostile, source: Any, key: str, questions: Sequence[str]) -> 
     given: dict[str, dict[str, object]] = {"p": {"type": "integer"}, "v": {"type": "integer"}, "x": dict(case.column)}
     written: dict[str, Any] = dict(case.written)
     table = Table(source, limits={"rows": 2, "groups": 2}, columns=given, **written)
-    declared = schema({"t": table}, AddRemove(key=key))
+    tables = {"t": table, **_beside(case)} if key == "p" else {"t": table}
+    declared = schema(tables, AddRemove(key=key))
     programs = [plan(read(text, declared, evaluate), declared, 1) for text in questions]
-    with DuckDB({"t": table}, declared, threads=1) as engine:
+    with DuckDB(tables, declared, threads=1) as engine:
         return [(program, _answer(engine, program)) for program in programs]
+
+
+def _beside(case: Hostile) -> dict[str, Table]:
+    """Ordinary tables beside the hostile one: of the same people; of texts a public one, and one that x links."""
+    import pyarrow as pa
+
+    limits = {"rows": 2, "groups": 2}
+    found = {"u": Table(pa.table({"p": [1, 1, 2, 3], "w": [1, 2, 2, 3]}), limits=limits)}
+    if case.asked == "text":
+        found["public"] = Table(pa.table({"x": ["a", "a", "b", None]}), public=True)
+        led = {"w": {"bounds": (0, 4)}}
+        linked = pa.table({"x": ["a", "b", "b", "c", None], "w": [1, 2, 3, 4, 4]})
+        found["linked"] = Table(linked, limits=limits, columns=led, owner={"via": "t", "on": "x"})
+    return found
 
 
 def _answer(engine: DuckDB, program: Program) -> Result | None:

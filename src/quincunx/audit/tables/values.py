@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from quincunx.table import ColumnSchema, Value
+from quincunx.table import Auto, ColumnSchema, Value
 from quincunx.table.engines.typed_sql import decimal_text, iso
 
 # The type in the source of a column of each type, where none is given.
@@ -57,10 +57,11 @@ def listed(column: ColumnSchema) -> tuple[str | None, ...]:
 
 
 def extremes(column: ColumnSchema) -> tuple[str, str] | None:
-    """The values that move a sum most, in both directions; None where a column has no bounds."""
-    if column.bounds is None:
+    """The values that move a sum most, in both directions; None where a column has neither bounds nor a ladder."""
+    ends = _ends(column)
+    if ends is None:
         return None
-    low, high = column.bounds
+    low, high = ends
     if column.type == "integer":
         return str(ceil(low)), str(floor(high))
     return _number(low), _number(high)
@@ -79,10 +80,20 @@ def numbered(column: ColumnSchema, number: int) -> str:
     return f"value {number}" if column.type == "text" else iso(date(2024, 3, 1) + timedelta(days=number % 3000))
 
 
+def _ends(column: ColumnSchema) -> tuple[Fraction, Fraction] | None:
+    """Declared bounds, or those of the highest rung."""
+    auto = column.auto
+    if auto is None:
+        return column.bounds
+    return -auto.last if auto.negative else Fraction(0), auto.last
+
+
 def _edges(column: ColumnSchema) -> list[str]:
     if column.span is not None:
         near = [end + timedelta(days=move) for end in column.span for move in (0, 1, -1)]
         return [iso(each) for each in near]
+    if column.auto is not None:
+        return _rungs(column, column.auto)
     if column.bounds is None:
         return []
     low, high = column.bounds
@@ -93,6 +104,12 @@ def _edges(column: ColumnSchema) -> list[str]:
     step = column.step or (high - low) / 1000
     halves = (floor(low / step) * step + step / 2, floor(high / step) * step - step / 2, floor(middle / step) * step)
     return [_number(value) for value in (low, high, low - step, high + step, middle, *halves, high * 1000 + 1)]
+
+
+def _rungs(column: ColumnSchema, auto: Auto) -> list[str]:
+    """Values at each rung and beyond it, on both sides of 0."""
+    sizes = [Fraction(end) for rung in auto.rungs for end in (ceil(rung), ceil(rung) + (column.step or 1))]
+    return [_number(sign * size) for size in sizes for sign in (1, -1)]
 
 
 def _awkward(kind: str, storage: str) -> tuple[str, ...]:

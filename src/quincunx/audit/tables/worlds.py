@@ -119,7 +119,7 @@ def _cast(names: Sequence[str], kinds: Sequence[str], rows: Sequence[Row]) -> tu
 
 def _aligned(result: Result, count: int) -> list[Result]:
     """The groups of each world: the worlds are the first key, so its groups stand together."""
-    shaped = [measure.reshape(count, -1) for measure in result.measures]
+    shaped = [measure.reshape(count, len(result.keys) // count, *measure.shape[1:]) for measure in result.measures]
     keys = [key[1:] for key in result.keys[: len(result.keys) // count]]
     return [
         Result(keys=keys, measures=tuple(measure[world] for measure in shaped), selection=None)

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from quincunx.errors import ParameterError, UnavailableError
+from quincunx.errors import ParameterError
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 SCHEMA: Final = "quincunx"
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-# What would make a connection say less than it must: these are ours.
-_OURS: Final = ("options", "application_name", "client_encoding", "target_session_attrs", "sslpassword")
-_LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|::1|")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,27 +33,18 @@ def located(address: str) -> Place:
 
     Refused with a password in it: that belongs into a password file or a service file, which no plan file holds.
     """
-    library()
-    from psycopg import ProgrammingError
-    from psycopg.conninfo import conninfo_to_dict
+    # Loaded when it is needed: a ledger in a file reads no data.
+    from quincunx.data import server_parts
 
     hint = "Write postgresql://teller@host:5432/database, with ?schema=… where it is not quincunx."
     try:
         split = urlsplit(address)
         asked = parse_qsl(split.query, keep_blank_values=True, strict_parsing=bool(split.query))
-        rest = urlencode([(name, value) for name, value in asked if name != "schema"])
-        parts = conninfo_to_dict(f"{split.scheme}://{split.netloc}{split.path}" + (f"?{rest}" if rest else ""))
-    except (ValueError, ProgrammingError):
-        parts = {}
-    if not parts:
-        # Outside of the block above: the library's own error repeats what was typed.
-        raise ParameterError("this is no address of a database", where="ledger", got=address[:80], hint=hint)
-    if "password" in parts:
-        safer = "Put it into a password file (PGPASSFILE) or a service file (?service=…), and leave it out here."
-        raise ParameterError("an address with a password is not taken", where="ledger", hint=safer)
-    for name in _OURS:
-        if name in parts:
-            raise ParameterError("this part of an address is set by Quincunx", where="ledger", got=name, hint=hint)
+    except ValueError:
+        raise ParameterError("this is no address of a database", where="ledger", got=address[:80], hint=hint) from None
+    rest = urlencode([(name, value) for name, value in asked if name != "schema"])
+    address = f"{split.scheme}://{split.netloc}{split.path}" + (f"?{rest}" if rest else "")
+    parts = server_parts(address, "ledger", hint)
     schema = dict(asked).get("schema", SCHEMA)
     if not _NAME.fullmatch(schema):
         small = "Write small letters, digits and underscores."
@@ -64,20 +52,3 @@ def located(address: str) -> Place:
     where = split.netloc.rpartition("@")[2]
     shown = f"{split.scheme}://{where}{split.path}" + ("" if schema == SCHEMA else f"?schema={schema}")
     return Place(shown=shown, schema=schema, parts=parts)
-
-
-def check_encrypted(host: str, encrypted: bool, mode: str) -> None:
-    """Refuse a connection over a network on which somebody between could answer in the database's place."""
-    if not host.startswith("/") and not _LOOPBACK.fullmatch(host) and (not encrypted or mode != "verify-full"):
-        hint = "Add sslmode=verify-full (and sslrootcert=…) to the address, or to the service file."
-        what = "a ledger on another machine needs a connection that proves who answers"
-        raise UnavailableError(what, where=host, got=f"sslmode={mode or 'prefer'}", hint=hint)
-
-
-def library() -> None:
-    """Refuse with the command that installs what is missing."""
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
-        hint = "pip install 'quincunx[postgres]'"
-        raise UnavailableError("psycopg is not installed", where="ledger", hint=hint) from None

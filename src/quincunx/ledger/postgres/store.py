@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import UnavailableError
-from quincunx.ledger.postgres.place import Place, check_encrypted, located
+from quincunx.ledger.postgres.place import Place, located
 from quincunx.ledger.postgres.schema import ADDED, APPLICATION, VERSION
 from quincunx.ledger.postgres.transaction import PostgresTransaction, differences
 
@@ -163,6 +163,8 @@ def connect(place: Place, wait: float) -> Connection[Any]:
     """A connection in autocommit with the settings that a ledger needs. Encrypted, or on this machine."""
     import psycopg
 
+    from quincunx.data import check_encrypted
+
     given = {"connect_timeout": max(2, int(min(wait, 30))), **place.parts}
     options = f"-c search_path={place.schema},pg_temp -c client_min_messages=error -c standard_conforming_strings=on"
     connection = psycopg.connect(
@@ -177,7 +179,7 @@ def connect(place: Place, wait: float) -> Connection[Any]:
     try:
         info = connection.info
         mode = info.get_parameters().get("sslmode", "")
-        check_encrypted(info.host or "", bool(connection.pgconn.ssl_in_use), mode)
+        check_encrypted(info.host or "", bool(connection.pgconn.ssl_in_use), mode, "a ledger")
     except BaseException:
         connection.close()
         raise

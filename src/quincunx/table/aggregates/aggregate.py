@@ -32,7 +32,8 @@ class Aggregate(ABC):
     calls, with the parts that are understood; names: as people write it; synonyms: names that the parser does not know,
     and what they stand for. forms: how generated questions ask for it. roles: what each of its measures is to it, empty
     for one that is the statistic itself. linear: whether it is such a one, published as it was measured. counts:
-    whether its argument, if there is one, matters only by being NULL or not.
+    whether its argument, if there is one, matters only by being NULL or not. climbs: whether its bound may be a rung
+    that is chosen when it is asked.
     """
 
     tag: ClassVar[str] = "Aggregate"
@@ -45,6 +46,7 @@ class Aggregate(ABC):
     roles: ClassVar[tuple[str, ...]] = ("",)
     linear: ClassVar[bool] = False
     counts: ClassVar[bool] = False
+    climbs: ClassVar[bool] = False
 
     argument: Expression | None = None
     where: Expression | None = None
@@ -92,6 +94,10 @@ class Aggregate(ABC):
     @abstractmethod
     def expected(self, parts: Sequence[Part], risk: Fraction, rows: int) -> Expected:
         """How far it will be off; where that depends on the data, in a group of so many rows, and that is said."""
+
+    def over(self, other: Aggregate) -> Bounds:  # noqa: ARG002 - most know nothing
+        """Proved bounds of the bounded statistic divided by another, where that is not 0."""
+        return None, None
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -9,10 +9,12 @@ from typing import ClassVar, Self
 
 from sqlglot import exp
 
+from quincunx.table.aggregates.aggregate import Aggregate
 from quincunx.table.aggregates.call import Call, Form
 from quincunx.table.aggregates.number import beside, number
 from quincunx.table.aggregates.term import Term, counted
 from quincunx.table.aggregates.total import Total
+from quincunx.table.interval import Bounds
 from quincunx.table.operators import apply
 from quincunx.table.typing.facts import Facts
 
@@ -62,6 +64,11 @@ class Count(Total):
 
     def terms(self) -> tuple[Term, ...]:
         return (counted(self.argument, self.where),)
+
+    def over(self, other: Aggregate) -> Bounds:
+        """A count of some of the rows that another one counts is a share of it."""
+        among = isinstance(other, Count) and other.argument in (None, self.argument)
+        return (Fraction(0), Fraction(1)) if among and other.where in (None, self.where) else (None, None)
 
     def labels(self) -> tuple[str, ...]:
         return (self.forms[0 if self.argument is None else 1].name,)

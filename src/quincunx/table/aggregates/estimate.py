@@ -63,7 +63,7 @@ class Estimate:
 
     values: of the column's `type` (integer, decimal with `scale` digits, float), near: the same as floats. low ≤ the
     bounded statistic ≤ high with the stated confidence, group by group. slopes: ∂value/∂noise for each part, in the
-    data's unit; NaN where it is not known.
+    data's unit; NaN where it is not known. se: the standard error, where slopes do not tell.
     """
 
     values: Sequence[Any]
@@ -73,6 +73,7 @@ class Estimate:
     low: Floats
     high: Floats
     slopes: tuple[Floats, ...]
+    se: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ class Mean(Aggregate):
     synonyms: ClassVar[Mapping[str, type[exp.Expr]]] = {"mean": exp.Avg}
     forms: ClassVar[tuple[Form, ...]] = (Form(name="AVG", written="AVG({})", needs="bounded"),)
     roles: ClassVar[tuple[str, ...]] = ("sum", "count")
+    climbs: ClassVar[bool] = True
 
     argument: Expression
 

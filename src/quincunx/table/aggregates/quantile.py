@@ -40,6 +40,9 @@ _PARTS: Final = frozenset({"this", "expression", "quantile"})
 _SLACK: Final = 2.0**-46
 # How often an answer is simulated before it is asked.
 _SIMULATED: Final = 48
+# Many levels are drawn less often: so many numbers in all, but at least so many answers.
+_DRAWN: Final = 600
+_FEWEST: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,9 +246,7 @@ def _numbers(buckets: Numbers, lattice: Lattice) -> Floats:
 @lru_cache(maxsize=32)
 def _simulated(drawn: Ranks, unit: Fraction, rows: int) -> Numbers:
     """Answers of made-up groups: `rows` rows, spread evenly over the grid. The same each time."""
-    count = min(rows, drawn.buckets)
-    places = (np.arange(count) * drawn.buckets) // count
-    weights = np.full(count, int(Fraction(rows, count) / unit), dtype=np.int64)
+    given = Histogram.even(drawn.buckets, rows, 1 / unit)
     # Nobody's rows are in it, so that its key need not be secret.
     with testing.keyed(testing.key_of("quantiles that are expected")):
-        return drawn.each(np.array([Histogram(places, weights)] * _SIMULATED, dtype=object))
+        return drawn.each(np.array([given] * max(min(_DRAWN // drawn.width, _SIMULATED), _FEWEST), dtype=object))

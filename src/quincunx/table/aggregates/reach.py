@@ -52,6 +52,12 @@ def _laplace(level: Fraction, cuts: int, risk: Fraction) -> tuple[float, ...]:
     )
 
 
+@lru_cache(maxsize=4096)
+def quantile(terms: tuple[tuple[float, int], ...], risk: Fraction) -> float:
+    """An x, the smallest but for a little, with P(Σ > x) ≤ risk, for Laplace noises of these scales and numbers."""
+    return _reach(terms, float(risk))
+
+
 def _reach(terms: Sequence[tuple[float, int]], risk: float) -> float:
     """The smallest x, but for a little, with P(Σ > x) ≤ risk; terms: scale and number of the noises of that scale."""
     widest, spread = max(scale for scale, _ in terms), math.sqrt(sum(2 * n * scale**2 for scale, n in terms))

@@ -81,8 +81,10 @@ class Term:
     values are counted; otherwise the argument is added up, or the
     product of the factors, where there are some and no argument. centred: the argument's middle is subtracted before.
     lattice: of what is added up; of an argument it need not be given. levels: quantiles of the argument, from the
-    weights at each of its values; interval: whether they get intervals. of: what is added up, and called: by which
-    function, in words that are no part of what is measured.
+    weights at each of its values; interval: whether they get intervals. rungs: among which the bound of the argument
+    is chosen, in steps, the highest last; lattice is then that of the highest. bins: rows are counted at each value of
+    the argument, "each" by itself, or in a "tree" from which counts up to any value are read. of: what is added up,
+    and called: by which function, in words that are no part of what is measured.
     """
 
     vector: Literal["rows", "people", "values"] = "rows"
@@ -94,6 +96,8 @@ class Term:
     lattice: Lattice = ONES
     levels: tuple[Fraction, ...] = ()
     interval: bool = True
+    rungs: tuple[int, ...] = ()
+    bins: Literal["", "each", "tree"] = ""
     of: str = field(default="values", compare=False)
     called: str = field(default="", compare=False)
 

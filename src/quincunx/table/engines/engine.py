@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Final, Protocol
@@ -15,6 +15,7 @@ from sqlglot import exp
 from quincunx.data import Notation
 from quincunx.errors import DataError
 from quincunx.mechanisms import gathered
+from quincunx.table.declaration import Declaration
 from quincunx.table.engines.keys import python_value
 from quincunx.table.expression import Value
 from quincunx.table.measure import Program
@@ -22,16 +23,20 @@ from quincunx.table.plan import Key
 from quincunx.table.schema import ColumnSchema, Schema
 
 # Name → (module, class); loaded when something is opened, so that each may need libraries of its own.
-ENGINES: Final[Mapping[str, tuple[str, str]]] = {"duckdb": ("quincunx.table.engines.duckdb", "DuckDB")}
+ENGINES: Final[Mapping[str, tuple[str, str]]] = {
+    "duckdb": ("quincunx.table.engines.duckdb", "DuckDB"),
+    "postgres": ("quincunx.table.engines.postgres", "PostgresEngine"),
+}
 # Library and class of a source → the engine that reads it; everything else is data of this machine, which DuckDB reads.
-ELSEWHERE: Final[dict[tuple[str, str], str]] = {}
+ELSEWHERE: Final[dict[tuple[str, str], str]] = {("quincunx", "Postgres"): "postgres"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One integer for each group and measure, in lattice units, clamped to ±(2^62 − 1): exact, private, not yet noisy.
 
-    Of a measure that is a histogram, one `Histogram` for each group.
+    Of a measure that is a histogram, one `Histogram` for each group; of one with a ladder a row: the weight at each
+    rung, then the sum at each.
     keys: one tuple for each group; the cross product in its order for public keys, () for a question without GROUP BY.
     selection: for unknown keys the votes for each; None for public ones. It must not leave unnoised.
     """
@@ -106,13 +111,22 @@ class Engine(Protocol):
     def __init__(self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False) -> None: ...
 
     @staticmethod
-    def bind(source: object, notation: Notation) -> tuple[Binding, Mapping[str, str]]:
-        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
+    def bind(
+        source: object, notation: Notation, columns: Mapping[str, Declaration]
+    ) -> tuple[Binding, Mapping[str, str]]:
+        """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row.
+
+        columns: what is declared, by their names.
+        """
         ...
 
     @staticmethod
     def public_rows(origin: Binding, columns: Sequence[ColumnSchema], *, texts: bool) -> list[tuple[Any, ...]]:
         """All rows of a public source in their order: keys as values, or everything as texts."""
+        ...
+
+    def check(self) -> tuple[str, ...]:
+        """Look whether the tables can still be read as they were declared; what is worth saying. Reads no row."""
         ...
 
     def sql(self, program: Program) -> str:
@@ -156,7 +170,7 @@ def open_engine(tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | 
 
 def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     """The columns of a statement's answer as a result: groups of public keys that have no row are 0."""
-    query, numbers = program.query, range(len(program.measures))
+    query, flat = program.query, program.unrolled().measures
     plain = np.asarray(columns["q"]) < 0 if "q" in columns else np.ones(len(columns["m0"]), dtype=bool)
     if not query.known_keys:
         named = [[_key(key, value) for value in columns[f"k{i}"]] for i, key in enumerate(query.keys)]
@@ -169,18 +183,30 @@ def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:
     else:
         keys, votes = list(itertools.product(*(key.values or () for key in query.keys))), None
         place = np.asarray(columns["g"], dtype=np.int64)
-    found = []
-    for i in numbers:
+    found: list[NDArray[Any]] = []
+    for i, measure in enumerate(flat):
         column = np.asarray(columns[f"m{i}"], dtype=np.int64)
-        if program.measures[i].grid is not None:
+        if measure.grid is not None or measure.ladder is not None:
             here = (np.asarray(columns["q"]) == i) & (place >= 0)
             bucket = np.asarray(columns["t"], dtype=np.int64)
+            if measure.ladder is not None:
+                weights = np.zeros((len(keys), len(measure.ladder.rungs)), dtype=np.int64)
+                weights[place[here], bucket[here]] = column[here]
+                found.append(weights)
+                continue
             found.append(gathered(len(keys), place[here], bucket[here], column[here]))
             continue
         aligned = np.zeros(len(keys), dtype=np.int64)
         aligned[place[plain]] = column[plain]
         found.append(aligned)
-    return Result(keys=keys, measures=tuple(found), selection=votes)
+    return Result(keys=keys, measures=tuple(_rolled(program, iter(found))), selection=votes)
+
+
+def _rolled(program: Program, flat: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """One array for each measure: of a ladder, the weights at its rungs with the sums at each behind them."""
+    for measure in program.measures:
+        parts = [next(flat) for _ in range(1 + len(measure.sums))]
+        yield np.column_stack(parts) if len(parts) > 1 else parts[0]
 
 
 def _key(key: Key, value: Any) -> Value:

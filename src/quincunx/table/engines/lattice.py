@@ -7,7 +7,9 @@ rounding does, it is a function of the row alone, and the clip to whole numbers 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from math import ceil, floor
 
 from sqlglot import exp
 
@@ -16,7 +18,8 @@ from quincunx.table.aggregates import MAX_STEPS, Factor
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, double, text, whole
 from quincunx.table.expression import Expression
-from quincunx.table.measure import Measure
+from quincunx.table.measure import Ladder, Measure
+from quincunx.table.operators import apply, literal
 
 
 def present(d: Dialect, piece: Piece) -> exp.Expression:
@@ -48,6 +51,43 @@ def kept(measure: Measure, steps: exp.Expression, where: exp.Expression | None) 
     moved = binary(exp.Sub, steps, whole(measure.centre)) if measure.centre else steps
     value = call("COALESCE", moved, whole(0))
     return value if where is None else choose([(where, value)], whole(0))
+
+
+def within_highest(measure: Measure, argument: Expression) -> Factor:
+    """The argument of a ladder, clipped to its highest rung before it is in steps: it has no bounds of its own.
+
+    That changes no choice: rows above the highest rung lie above all rungs alike.
+    """
+    ends = (end * measure.step for end in (measure.low, measure.high))
+    # Of whole numbers whole ones, and not nearer.
+    whole_ends = argument.type == "integer"
+    low, high = ((ceil(end) if end > 0 else floor(end)) if whole_ends else end for end in ends)
+    return Factor.of(apply("clamp", argument, literal(low), literal(high)), replace(measure.lattice, centre=0))
+
+
+def climbing(d: Dialect, clipped: Factor, given: Piece, moved: Piece) -> exp.Expression:
+    """A value on the lattice of the highest rung; NULL where there was none, or an infinite one, before the clip."""
+    return choose([(present(d, given), stepped(d, clipped, moved))], exp.null())
+
+
+def rung_of(ladder: Ladder, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    """The first rung that holds the value of a row, from 0; NULL where it has none. `steps`: within the highest."""
+    size = steps if ladder.rungs[-1].low >= 0 else call("GREATEST", steps, binary(exp.Sub, whole(0), steps.copy()))
+    *lower, _ = ladder.rungs
+    held: list[tuple[exp.Expression, exp.Expression]] = [
+        (exp.LTE(this=size.copy(), expression=whole(rung.high)), whole(place)) for place, rung in enumerate(lower)
+    ]
+    return choose([(_counts(steps, where), choose(held, whole(len(lower))) if held else whole(0))], exp.null())
+
+
+def at_rung(measure: Measure, steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    """What a row adds before it is weighted, bounded by a rung."""
+    return choose([(_counts(steps, where), _within(measure, steps.copy()))], whole(0))
+
+
+def _counts(steps: exp.Expression, where: exp.Expression | None) -> exp.Expression:
+    there = exp.Paren(this=exp.Not(this=exp.Is(this=steps.copy(), expression=exp.null())))
+    return both([there] + ([where] if where is not None else []))
 
 
 def product(d: Dialect, measure: Measure, arguments: Sequence[Piece], where: exp.Expression | None) -> exp.Expression:

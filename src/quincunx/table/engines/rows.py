@@ -16,7 +16,7 @@ from quincunx.table.engines.keys import normal
 from quincunx.table.engines.lattice import present
 from quincunx.table.engines.typed_sql import Piece, alike, both, column, text, whole
 from quincunx.table.expression import Expression, Slot
-from quincunx.table.relations import Filter, Link, Owner, Relation, Scan
+from quincunx.table.relations import Filter, Link, Owner, Project, Relation, Scan
 from quincunx.table.relations.size import WRITTEN
 
 
@@ -29,8 +29,9 @@ class Source:
     is no row of the table. table: where several scans read one table, the number of the first; they share what is read.
     world: where several datasets are asked together, which of them a row is of. owners: where the relation is kept as a
     scan gave it, its hidden columns; its rows all have an owner and what is required. held: the number of rows that the
-    owner of a row has in the whole relation, if known. steps: by names in lower case, columns that are also kept on a
-    lattice, as whole numbers of steps within its ends, NULL where a row has no value.
+    owner of a row has in the whole relation, if known. crowd: the name of a kept relation of all owners who can be over
+    the limit in ℓ2, if there is one. steps: by names in lower case, columns that are also kept on a lattice, as whole
+    numbers of steps within its ends, NULL where a row has no value.
     """
 
     relation: exp.Expression
@@ -43,6 +44,7 @@ class Source:
     table: int | None = None
     owners: Mapping[str, Piece] | None = None
     held: Piece | None = None
+    crowd: str | None = None
     steps: Mapping[str, tuple[Lattice, Piece]] = field(default_factory=dict)
 
 
@@ -215,6 +217,11 @@ def stored(relation: Relation, sources: Sources) -> Source | None:
     scans, rowwise = list(relation.tables), all(each.rowwise for each in relation.walk())
     source = sources[scans[0]]
     return source if source.owners is not None and rowwise and len(scans) == 1 else None
+
+
+def unfiltered(relation: Relation) -> bool:
+    """Whether its rows are all rows of its one table, each once: nothing chooses among them."""
+    return all(isinstance(each, Scan | Project) for each in relation.walk())
 
 
 def same_owner(left: Mapping[str, Piece], right: Mapping[str, Piece]) -> exp.Expression:

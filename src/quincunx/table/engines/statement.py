@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -13,12 +14,34 @@ from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
 from quincunx.table.engines.keys import normal, public_key
-from quincunx.table.engines.lattice import bucket, contribution, kept, present, product, stepped_key
+from quincunx.table.engines.lattice import (
+    at_rung,
+    bucket,
+    climbing,
+    contribution,
+    kept,
+    present,
+    product,
+    rung_of,
+    stepped_key,
+    within_highest,
+)
 from quincunx.table.engines.relations import rows
-from quincunx.table.engines.rows import HELD, WORLD, Rows, Sources, kept_columns, layered, shared, steps_of, stored
+from quincunx.table.engines.rows import (
+    HELD,
+    WORLD,
+    Rows,
+    Sources,
+    kept_columns,
+    layered,
+    shared,
+    steps_of,
+    stored,
+    unfiltered,
+)
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.expression import Column, Expression
-from quincunx.table.measure import Measure, Program, Vector
+from quincunx.table.measure import Ladder, Measure, Program, Vector
 from quincunx.table.plan import Key, Query
 
 LARGEST = 2**62 - 1
@@ -39,7 +62,7 @@ class _Writer:
     """Collects the relations of one statement, in order."""
 
     def __init__(self, program: Program, sources: Sources, d: Dialect) -> None:
-        self.program, self.d = program, d
+        self.program, self.d = program.unrolled(), d
         self.sources, tables = shared(sources)
         self.query: Query = program.query
         self.known = self.query.known_keys
@@ -55,8 +78,14 @@ class _Writer:
         self.held = self.rows.columns.get(HELD) if weighted else None
         self.groups = ["g"] if self.known else [f"k{i}" for i in range(len(self.query.keys))]
         self.columns: dict[Expression, str] = {}
-        self.numbers = range(len(program.measures))
-        self.histograms = any(measure.grid is not None for measure in program.measures)
+        self.numbers = range(len(self.program.measures))
+        self.histograms = any(not _plain(measure) for measure in self.program.measures)
+        # Of the sum at each rung, where its ladder is.
+        self.ladders = {
+            place + 1 + rung: place
+            for place, measure in enumerate(self.program.measures)
+            for rung in range(len(measure.sums))
+        }
         # Among whom those over the limit are.
         self.among = "kept"
 
@@ -85,7 +114,7 @@ class _Writer:
     def _steps(self, measure: Measure) -> Piece | None:
         """The column of a kept table that holds the argument of a sum on the sum's own lattice."""
         argument = measure.argument
-        if measure.counts or measure.grid is not None or self.stored is None:
+        if measure.counts or not _plain(measure) or self.stored is None:
             return None
         if not isinstance(argument, Column) or argument.level:
             return None
@@ -134,6 +163,11 @@ class _Writer:
             steps = self._steps(measure)
             if steps is not None:
                 chosen.append(exp.alias_(steps.sql, f"l{i}"))
+            if measure.ladder is not None and measure.argument is not None:
+                # One value for all rungs.
+                clipped = within_highest(measure, measure.argument)
+                given, moved = self._emit(measure.argument), self._emit(clipped.argument)
+                chosen.append(exp.alias_(climbing(self.d, clipped, given, moved), f"l{i}"))
         select = exp.select(*(chosen or [exp.alias_(whole(0), "z")])).from_(below.relation)
         self.add("read", select.where(both(list(below.conditions))) if below.conditions else select)
 
@@ -187,6 +221,10 @@ class _Writer:
         where = None if measure.where is None else self._piece(measure.where).sql
         if measure.grid is not None and measure.argument is not None:
             return bucket(self.d, measure, self._piece(measure.argument), where)
+        if measure.ladder is not None:
+            return rung_of(measure.ladder, column(f"l{i}"), where)
+        if i in self.ladders:
+            return at_rung(measure, column(f"l{self.ladders[i]}"), where)
         if self._steps(measure) is not None:
             return kept(measure, column(f"l{i}"), where)
         if not measure.counts and measure.argument is not None:
@@ -203,21 +241,24 @@ class _Writer:
             return []
         if self.stored is not None and self.known and self.query.keys and not self.histograms:
             return self._by_key(vectors[0])
-        summed = any(measure.grid is None for measure in self.program.measures if measure.vector.kind == "rows")
+        summed = any(_plain(measure) for measure in self.program.measures if measure.vector.kind == "rows")
         parts = [self._grouped(self._measured(self._full, "kept", self.groups))] if summed else []
         if vectors[0].bits:
             among = "kept"
             if self.held is not None:
                 among = "many"
-                self.add(among, exp.select("*").from_("kept").where(self._some(vectors[0])), True)
+                self.add(among, self._some(vectors[0], "kept"), True)
             weighed = self._weighed(vectors[0], among, self.groups)
             parts += [self._grouped(weighed)] if summed else []
             self.among = among
         return parts
 
-    def _some(self, vector: Vector) -> exp.Expression:
-        """Whose rows of a kept table are looked at again: all others count in full."""
-        return exp.GT(this=column("n"), expression=whole(weights.in_full(vector)))
+    def _some(self, vector: Vector, rows: str) -> exp.Select:
+        """The rows of a kept table whose owners are looked at again: all others count in full."""
+        some = exp.select(f"{rows}.*").from_(rows)
+        some = some.where(exp.GT(this=column("n"), expression=whole(weights.in_full(vector))))
+        crowd = None if self.stored is None else self.stored.crowd
+        return some if crowd is None else self.d.semi(some, crowd, self.owners)
 
     def _weighed(self, vector: Vector, rows: str, groups: Sequence[str]) -> exp.Select:
         """What those over the limit have too much, taken off again: they alone are joined, which is faster."""
@@ -246,13 +287,24 @@ class _Writer:
         if self.held is not None:
             other = exp.select(*(column(name, "added") for name in keys)).from_("added")
             self.add("other", self.d.anti(other, "placed", keys))
-            many = exp.select("adding.*").from_("adding").where(self._some(vector))
-            # In ℓ1 they are looked at twice, which costs less than keeping them.
-            self.add("many", self.d.anti(many, "other", keys), vector.norm == 2)
-            self.add("excess", self._summed(self._weighed(vector, "many", keys), "many", keys))
-            on = both([self.d.same(column(name, "excess"), column(name, "placed"), nulls=True) for name in keys])
-            parts.append(self._placed("excess").join("placed", on=on, copy=False))
+            for i, select in enumerate(self._excesses(vector, keys)):
+                excess = f"excess{i}"
+                self.add(excess, select)
+                on = both([self.d.same(column(name, excess), column(name, "placed"), nulls=True) for name in keys])
+                parts.append(self._placed(excess).join("placed", on=on, copy=False))
         return parts
+
+    def _excesses(self, vector: Vector, keys: Sequence[str]) -> Iterator[exp.Select]:
+        """What those over the limit have too much, by key; rows whose keys are in `other` do not count."""
+        if vector.norm == 1 and unfiltered(self.query.rows) and self.program.worlds is None:
+            for part in weights.of_numbers(self.d, vector, self.owners, keys):
+                self.add(part.name, part.select, part.once)
+            for rows in ("whole", "cut"):
+                yield self._summed(self._measured(partial(self._excess, weights=rows), rows, keys), rows, keys)
+            return
+        # In ℓ1 they are looked at twice, which costs less than keeping them.
+        self.add("many", self.d.anti(self._some(vector, "adding"), "other", keys), vector.norm == 2)
+        yield self._summed(self._weighed(vector, "many", keys), "many", keys)
 
     def _placed(self, rows: str) -> exp.Select:
         select = exp.select(column("g", "placed")).from_(rows)
@@ -267,7 +319,7 @@ class _Writer:
     ) -> exp.Select:
         select = exp.select(*(column(name, rows) for name in groups)).from_(rows)
         for i, measure in enumerate(self.program.measures):
-            plain = measure.vector.kind == "rows" and measure.grid is None
+            plain = measure.vector.kind == "rows" and _plain(measure)
             select = select.select(exp.alias_(total(i, measure, rows) if plain else whole(0), f"m{i}"), copy=False)
         return select
 
@@ -275,18 +327,28 @@ class _Writer:
         """For each histogram the rows at every value, with W = 2^bits, and what those over the limit have too much."""
         found = []
         for i, measure in enumerate(self.program.measures):
-            if measure.grid is None:
+            if _plain(measure):
                 continue
             full: exp.Expression = exp.Count(this=exp.Star())
-            bits = measure.vector.bits
+            bits = measure.vector.bits if measure.ladder is None else measure.ladder.vector.bits
             if bits:
                 full = binary(exp.Mul, cast(full, "HUGEINT"), cast(text(str(1 << bits)), "HUGEINT"))
             found.append(self._at(i, full, "kept"))
             if bits:
-                excess = binary(exp.Sub, self.d.total(column("w", "heavy")), full.copy())
-                on = self._same(self.among, "heavy", self.owners)
-                found.append(self._at(i, excess, self.among).join("heavy", on=on, copy=False))
+                heavy, among = ("heavy", self.among) if measure.ladder is None else self._climbers(i, measure.ladder)
+                excess = binary(exp.Sub, self.d.total(column("w", heavy)), full.copy())
+                on = self._same(among, heavy, self.owners)
+                found.append(self._at(i, excess, among).join(heavy, on=on, copy=False))
         return [self._grouped(part, values=True) for part in found]
+
+    def _climbers(self, i: int, ladder: Ladder) -> tuple[str, str]:
+        """Those who have too many rows with a value, over all groups, with their weights; and where their rows are."""
+        climbing, mark = f"climbing{i}", f"_climbing{i}"
+        there = exp.Not(this=exp.Is(this=column(f"x{i}"), expression=exp.null()))
+        self.add(climbing, exp.select(*(column(name) for name in self.owners)).from_("kept").where(there))
+        for name, relation in weights.over_rows(self.d, ladder.vector, self.owners, [], climbing, mark):
+            self.add(name, relation)
+        return f"heavy{mark}", "kept"
 
     def _at(self, i: int, total: exp.Expression, rows: str) -> exp.Select:
         """A total at every value of a histogram."""
@@ -311,9 +373,9 @@ class _Writer:
             return total
         return binary(exp.Mul, cast(total, "HUGEINT"), cast(text(str(1 << measure.fraction)), "HUGEINT"))
 
-    def _excess(self, i: int, measure: Measure, rows: str) -> exp.Expression:
-        """Rows of those over the limit: with their own weight less with W = 2^bits."""
-        weighted = self._total(i, measure, rows, column("w", "heavy"))
+    def _excess(self, i: int, measure: Measure, rows: str, weights: str = "heavy") -> exp.Expression:
+        """Rows of those over the limit: with their own weight, which a relation has, less with W = 2^bits."""
+        weighted = self._total(i, measure, rows, column("w", weights))
         return binary(exp.Sub, weighted, self._full(i, measure, rows))
 
     def _total(self, i: int, measure: Measure, rows: str, weight: exp.Expression) -> exp.Expression:
@@ -437,6 +499,11 @@ class _Writer:
         for name, relation, once in self.relations:
             final = final.with_(name, as_=relation, materialized=self.d.materialised(bool(once)), copy=False)
         return final
+
+
+def _plain(measure: Measure) -> bool:
+    """Whether it is one number for each group."""
+    return measure.grid is None and measure.ladder is None
 
 
 def statement(program: Program, sources: Sources, dialect: Dialect) -> Statement:

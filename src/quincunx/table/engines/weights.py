@@ -12,7 +12,8 @@ from math import isqrt
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.typed_sql import Piece, binary, call, cast, choose, column, constant, text, whole
+from quincunx.table.engines.rows import Part
+from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
 from quincunx.table.measure import Vector
 
 
@@ -51,6 +52,45 @@ def over_rows(
     )
     squared = f"squares{mark}"
     return [(over, heavy), (each_group, each), (squared, squares), *roots(d, squared, heavy_name, keys)]
+
+
+def of_numbers(d: Dialect, vector: Vector, owners: Sequence[str], keys: Sequence[str]) -> list[Part]:
+    """Relations that end with `whole` and `cut`: rows of `adding` with w, of those over the limit in ℓ1.
+
+    n is the number of rows that the owner of a row has in all; `other` are the keys whose rows do not count. Whoever
+    has no such row has n rows that count, and the others n less those: nobody's rows are counted but these.
+    """
+    most, n = in_full(vector), Piece(sql=column("n", "adding"), type="BIGINT")
+    over = exp.GT(this=n.sql, expression=whole(most))
+    whose = [column(name, "adding") for name in owners]
+    rows = both([d.same(column(name, "adding"), column(name, "other"), nulls=True) for name in keys])
+    lost = exp.select(*whose, exp.alias_(exp.Count(this=exp.Star()), "t")).from_("adding")
+    lost = lost.join("other", join_type="semi", on=rows).where(over).group_by(*(each.copy() for each in whose))
+    same = both([exp.EQ(this=column(name, "adding"), expression=column(name, "lost")) for name in owners])
+    left = Piece(sql=binary(exp.Sub, n.sql, column("t", "lost")), type="BIGINT")
+    full = constant(most << vector.bits)
+    whole_ = exp.select("adding.*", exp.alias_(d.quotient(full, n), "w")).from_("adding")
+    cut = exp.select("adding.*", exp.alias_(d.quotient(full, left), "w")).from_("adding").join("lost", on=same)
+    return [
+        Part(name="lost", select=lost, once=True),
+        Part(name="whole", select=d.anti(whole_, "lost", owners).where(over.copy()), once=False),
+        Part(
+            name="cut",
+            select=d.anti(cut, "other", keys).where(exp.GT(this=left.sql.copy(), expression=whole(most))),
+            once=False,
+        ),
+    ]
+
+
+def crowded(d: Dialect, vector: Vector, owners: Sequence[str], key: Piece, rows: str) -> exp.Select:
+    """The owners with ‖v‖₂ > C among all rows of a kept table, grouped by one key: see duckdb/snapshot.md."""
+    whose = [column(name) for name in owners]
+    each = exp.select(*whose, exp.alias_(exp.Count(this=exp.Star()), "v")).from_(rows)
+    each = each.where(exp.GT(this=column("n"), expression=whole(in_full(vector)))).group_by(*whose, key.sql)
+    v = _squarable(vector)
+    square = d.total(binary(exp.Mul, v, v.copy()))
+    found = exp.select(*(each.copy() for each in whose)).from_(each.subquery("pairs"))
+    return found.group_by(*whose).having(exp.GT(this=square, expression=whole(int(vector.bound2))))
 
 
 def _small(name: str) -> Piece:

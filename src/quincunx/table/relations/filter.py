@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -47,6 +48,9 @@ class Filter(Relation):
     @property
     def limits(self) -> Limits:
         return self.source.limits
+
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:
+        return self.source.limits_by(keys)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

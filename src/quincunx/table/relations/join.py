@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -64,9 +65,21 @@ class Join(Pairing):
         rows = None if n is None or m is None else min(n * m, self.joined)
         if rows is not None and n is not None and m is not None and self.kind == "full":
             rows = max(rows, n + m)
-        groups = None if left.groups is None or right.groups is None else left.groups * right.groups
         joined = [each.joined for each in (left, right) if each.joined is not None]
+        # Of both sides, and of the rows without a partner, where a side may lack one.
+        one, two = _groups(left), _groups(right)
+        lacking = {"inner": (0, 0), "left": (0, 1), "full": (1, 1)}[self.kind]
+        groups = None if one is None or two is None else (one + lacking[0]) * (two + lacking[1])
         return Limits(rows=rows, groups=groups, joined=min(joined, default=None))
+
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:
+        """Groups by columns of one side are that side's: each of its groups has its rows with all those beside them."""
+        side, found = self.side(keys), self.limits
+        if side is None or self.kind == "full" or (self.kind == "left" and side is self.right):
+            return found
+        below, other = side.limits_by(keys), most((self.right if side is self.left else self.left).limits)
+        per_group = None if below.per_group is None or other is None else below.per_group * max(1, other)
+        return replace(found, groups=below.groups, per_group=per_group)
 
     def lacks(self, who: str) -> tuple[str, ...]:
         return (f"{who} with more than {self.joined:,} pairs of rows in a join are left out of it.",)
@@ -81,6 +94,11 @@ def most(limits: Limits) -> int | None:
     if limits.groups is not None and limits.per_group is not None:
         found.append(limits.groups * limits.per_group)
     return min(found, default=None)
+
+
+def _groups(limits: Limits) -> int | None:
+    """In how many groups one unit may be: in no more than it has rows."""
+    return min((each for each in (limits.groups, most(limits)) if each is not None), default=None)
 
 
 def allowed(*limits: Limits) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -52,6 +52,11 @@ class Pairing(Relation):
     def shown(self, column: Column) -> Column:
         """The column of this relation that shows one of its inputs."""
         return next((own for own, each in self.supplied if each == column), column)
+
+    def side(self, keys: Sequence[Expression]) -> Relation | None:
+        """The side from which all columns of these come; None where they come from both, or from none."""
+        scans = {column.scan for key in keys for column in key.columns()}
+        return next((each for each in self.inputs if scans and scans <= set(each.tables)), None)
 
     @property
     def inputs(self) -> tuple[Relation, ...]:

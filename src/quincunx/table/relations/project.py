@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -66,6 +66,9 @@ class Project(Relation):
     def limits(self) -> Limits:
         return self.source.limits
 
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:
+        return self.source.limits_by([each.rewrite(self._meaning) for each in keys])
+
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return tuple(each for _, each in self.chosen)
@@ -90,7 +93,7 @@ class Project(Relation):
         return canonical.node(self.tag, source=self.source.canonical(), columns=columns)
 
     def _base(self, expression: Expression) -> Expression:
-        def meaning(node: Expression) -> Expression:
-            return self._meant.get(node.slot, node) if isinstance(node, Column) else node
+        return self.source._base(expression.rewrite(self._meaning))
 
-        return self.source._base(expression.rewrite(meaning))
+    def _meaning(self, node: Expression) -> Expression:
+        return self._meant.get(node.slot, node) if isinstance(node, Column) else node

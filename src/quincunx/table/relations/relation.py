@@ -8,7 +8,7 @@ so a question that cannot be typed as these is refused. See relation.md.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -67,6 +67,10 @@ class Relation(ABC):
     @abstractmethod
     def limits(self) -> Limits:
         """How much of one unit may count in its rows. They choose C, and prove nothing."""
+
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:  # noqa: ARG002
+        """The same where rows are grouped by these keys. They may be tighter, and prove as little."""
+        return self.limits
 
     @property
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -87,6 +87,9 @@ class SemiJoin(Relation):
     @property
     def limits(self) -> Limits:
         return self.source.limits
+
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:
+        return self.source.limits_by(keys)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

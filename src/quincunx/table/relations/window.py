@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -186,6 +186,9 @@ class Window(Relation):
     @property
     def limits(self) -> Limits:
         return self.source.limits
+
+    def limits_by(self, keys: Sequence[Expression]) -> Limits:
+        return self.source.limits_by(keys)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -18,7 +18,17 @@ def lattice(draft: Draft) -> Draft:
     return replace(draft, terms=tuple(_placed(draft, term) for term in draft.terms))
 
 
+def _check_cells(draft: Draft, term: Term) -> None:
+    bins = term.lattice.high - term.lattice.low + 1
+    if bins * (draft.public_groups or 1) > CELLS:
+        hint = "Group by fewer columns, or give fewer edges."
+        raise RefusalError(f"there are too many groups for {term.called} in each", where="GROUP BY", hint=hint)
+
+
 def _placed(draft: Draft, term: Term) -> Term:
+    if term.bins:
+        _check_cells(draft, term)
+        return term
     if term.levels and term.argument is not None:
         most = CELLS // (draft.public_groups or 1)
         if most < 2:

@@ -10,8 +10,10 @@ from quincunx.table.plan import Query
 from quincunx.table.rules.bias import bias
 from quincunx.table.rules.bound import bound
 from quincunx.table.rules.clamp import clamp
+from quincunx.table.rules.climb import climb
 from quincunx.table.rules.draft import Draft
 from quincunx.table.rules.growth import growth
+from quincunx.table.rules.ladder import ladder
 from quincunx.table.rules.lattice import lattice
 from quincunx.table.rules.merge import merge
 from quincunx.table.rules.scale import scale
@@ -24,7 +26,9 @@ RULES: Final[tuple[Callable[[Draft], Draft], ...]] = (
     merge,
     clamp,
     growth,
+    climb,
     split,
+    ladder,
     lattice,
     share,
     bound,

@@ -61,8 +61,10 @@ def _parse(text: Text) -> exp.Select:
     tree = trees[0] if len(trees) == 1 else exp.Select()
     synonyms = {name: kind for each in AGGREGATES for name, kind in each.synonyms.items()}
     for node in list(tree.find_all(exp.Anonymous)):
-        if node.name.lower() in synonyms and len(node.expressions) == 1:
-            known = synonyms[node.name.lower()](this=node.expressions[0])
+        kind = synonyms.get(node.name.lower())
+        parts = [] if kind is None else [part for part, needed in kind.arg_types.items() if needed]
+        if kind is not None and 1 <= len(node.expressions) <= len(parts):
+            known = kind(**dict(zip(parts, node.expressions, strict=False)))
             known.meta.update(node.meta)
             node.replace(known)
     if isinstance(tree, exp.Select):

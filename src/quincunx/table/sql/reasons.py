@@ -186,7 +186,6 @@ NAMES: Final[dict[str, Reason]] = {
     "version": _SETTING,
     "nextval": _CHANCE,
     "setseed": _CHANCE,
-    "histogram": ("this aggregate is not on the list", "Write GROUP BY with COUNT(*)."),
     "list": _AGGREGATE,
     "row": _NESTED,
 }

@@ -103,6 +103,9 @@ class Reading:
                 return self.column(node, rows, where)
             if isinstance(node, CALLS):
                 hint = "Aggregates stand in SELECT, HAVING and ORDER BY, and not inside one another."
+                if where == "a subquery" and self.schema.unit.key is not None:
+                    free = 'and go on with answer.then("SELECT … FROM answer"), which is free.'
+                    hint = f"Add GROUP BY {self.schema.unit.key} there, or ask for it by itself, {free}"
                 raise self.text.refusal(node, f"an aggregate cannot stand in {where}", hint=hint)
             return None
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.table.engines.conformance.engines import ENGINES, Place
+from tests.table.engines.postgres.conftest import reading
+
+__all__ = ["place", "reading"]
 
 
-@pytest.fixture(params=sorted(ENGINES))
+# A server takes seconds to start.
+_MARKS = {"postgres": [pytest.mark.ci]}
+
+
+@pytest.fixture(params=[pytest.param(name, marks=_MARKS.get(name, [])) for name in sorted(ENGINES)])
 def place(request: pytest.FixtureRequest) -> Place:
     """Where tables are made and asked; skipped where the engine is not installed, unless it is required."""
     return ENGINES[request.param](request)

@@ -16,9 +16,16 @@ from quincunx.table.engines import DuckDB
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.engine import Engine
+from quincunx.table.engines.postgres import PostgresEngine
+from quincunx.table.engines.postgres import connection as postgres
+from quincunx.table.engines.postgres.dialect import POSTGRES
+from quincunx.table.engines.postgres.origin import find
+from quincunx.table.engines.postgres.source import Postgres
 from quincunx.table.schema import Schema
 from quincunx.table.table import Table, schema
+from tests.postgres import Server
 from tests.table.engines.conformance.worlds import Data
+from tests.table.engines.postgres import places
 
 UNIT: Final = AddRemove(key="person")
 # From a dialect, what stands in FROM, and the type in which each column arrives, to a statement.
@@ -86,5 +93,48 @@ class InDuckDB:
         return connection.execute(DUCKDB.written(select)).fetchall()
 
 
+class InPostgres:
+    """PostgreSQL, over tables of a server of the tests' own."""
+
+    name = "postgres"
+    dialect: Dialect = POSTGRES
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    @contextmanager
+    def opened(self, tables: Mapping[str, Data]) -> Iterator[tuple[Engine, Schema]]:
+        held = {
+            name: Table(frame(each), public=True)
+            if each.public
+            else Table(self._source(each, name), limits=each.limits, columns=each.columns)
+            for name, each in tables.items()
+        }
+        declared = schema(held, UNIT)
+        with PostgresEngine(held, declared) as engine:
+            yield engine, declared
+
+    def fetched(self, data: Data, build: Build) -> list[tuple[Any, ...]]:
+        source = self._source(data, "nasty")
+        with postgres.connect(source) as connection:
+            select = build(POSTGRES, find(connection, source)[0].relation([]), data.types)
+            return connection.execute(POSTGRES.written(select).encode()).fetchall()
+
+    def _source(self, data: Data, name: str) -> Postgres:
+        """The rows in a table that always has the same name, which stands in the statements."""
+        columns = {name: _POSTGRES.get(kind, kind.lower()) for name, kind in data.types.items()}
+        rows = ([row[name] for name in data.types] for row in data.rows)
+        self.server.run(f"DROP TABLE IF EXISTS public.asked_{name}")
+        return places.read(self.server, places.filled(self.server, columns, rows, f"asked_{name}"))
+
+
+_POSTGRES: Final = {
+    "DOUBLE": "double precision", "VARCHAR": "text", "DECIMAL(38,0)": "numeric(38,0)", "DECIMAL(12,3)": "numeric(12,3)",
+}  # fmt: skip
+
+
 # Each from the request of a test, which gives a server where one is needed, or skips by name.
-ENGINES: Final[dict[str, Callable[[pytest.FixtureRequest], Place]]] = {"duckdb": lambda _request: InDuckDB()}
+ENGINES: Final[dict[str, Callable[[pytest.FixtureRequest], Place]]] = {
+    "duckdb": lambda _request: InDuckDB(),
+    "postgres": lambda request: InPostgres(request.getfixturevalue("reading")),
+}

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from quincunx.data import Found, Notation, Origin, cast, connect, frame_name, origin_of
 from quincunx.errors import DataError, RefusalError, UnavailableError
+from quincunx.table.declaration import Declaration
 from quincunx.table.engines.binding import bound, first_reading, scanned
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.duckdb.frozen import kept
@@ -24,7 +25,7 @@ from quincunx.table.engines.duckdb.stand_in import Stage
 from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal
-from quincunx.table.engines.rows import Sources
+from quincunx.table.engines.rows import Source, Sources, stored
 from quincunx.table.engines.scan import read
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.measure import Program
@@ -80,7 +81,7 @@ class DuckDB:
         self.close()
 
     @staticmethod
-    def bind(source: object, notation: Notation) -> Found:
+    def bind(source: object, notation: Notation, columns: Mapping[str, Declaration]) -> Found:  # noqa: ARG004
         """Where the rows of a source are, and why questions cannot see some of its columns. Reads no row."""
         return origin_of(source, notation)
 
@@ -112,6 +113,10 @@ class DuckDB:
         self._connection.close()
         self._stage.close()
 
+    def check(self) -> tuple[str, ...]:
+        """Data of this machine are looked at when they are read."""
+        return ()
+
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; lists of public keys are its parameters. Reads nothing."""
         return statement(program, self._sources(program), DUCKDB).sql
@@ -135,6 +140,8 @@ class DuckDB:
                     with self._stage.connection.cursor() as cursor:
                         for name, rows in made.items():
                             cursor.execute(f"CREATE TEMP VIEW {name} AS FROM {rows}")
+                        for crowd in {source.crowd for source in sources.values()} - {None}:
+                            self._snapshot.gather_made_up(str(crowd), cursor)
                         result(program, _fetched(cursor, written))
                 self._rehearsed[program] = written
                 passed = True
@@ -165,7 +172,7 @@ class DuckDB:
                     with ExitStack() as reading:
                         first = {number: first_reading(program, number) for number in sources}
                         opened = {
-                            number: self._opened(program, number, sources[number].names, cursor, reading)
+                            number: self._opened(program, number, sources[number], cursor, reading)
                             for number in sorted(set(first.values()))
                         }
                         now = {
@@ -201,24 +208,30 @@ class DuckDB:
     def _sources(self, program: Program) -> Sources:
         found = bound(DUCKDB, program, self._tables, self._schema, self.kind)
         kept = {number: self._table(program, number) in self._snapshot for number in found}
-        return {
+        sources = {
             number: self._snapshot.source(self._table(program, number), source) if kept[number] else source
             for number, source in found.items()
         }
+        alone = stored(program.query.rows, sources)
+        if alone is None or alone.held is None:
+            return sources
+        return {number: replace(alone, crowd=self._snapshot.crowd(program, alone)) for number in sources}
 
     def _opened(
         self,
         program: Program,
         number: int,
-        names: Sequence[str],
+        source: Source,
         cursor: duckdb.DuckDBPyConnection,
         reading: ExitStack,
     ) -> exp.Expression:
         """What stands in FROM for a scan while `reading` is open. Private rows are read, or will be."""
         table = self._table(program, number)
         if table not in self._snapshot:
-            return reading.enter_context(self._origin(program, number).reading(cursor, names))
+            return reading.enter_context(self._origin(program, number).reading(cursor, source.names))
         self._snapshot.make(table, cursor)
+        if source.crowd is not None:
+            self._snapshot.gather(source.crowd, cursor)
         return exp.to_table(self._snapshot.name(table))
 
     @staticmethod

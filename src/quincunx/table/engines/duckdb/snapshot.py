@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 import duckdb
 from sqlglot import exp
@@ -18,27 +19,35 @@ from sqlglot import exp
 from quincunx.data import Origin
 from quincunx.errors import DataError, QuincunxError
 from quincunx.table.aggregates import Factor, lattice_of
+from quincunx.table.engines import weights
 from quincunx.table.engines.binding import reading
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.engine import Held
+from quincunx.table.engines.keys import normal
 from quincunx.table.engines.lattice import present, stepped
 from quincunx.table.engines.rows import Rows, Source, hidden, rows, select
 from quincunx.table.engines.typed_sql import Piece, column
-from quincunx.table.expression import NUMBERS
+from quincunx.table.expression import NUMBERS, Column
+from quincunx.table.measure import Program
 from quincunx.table.relations import Scan
 from quincunx.table.schema import Schema, TableSchema
+
+# So many sets of owners are kept; a question with a further limit or key looks at its own rows.
+_CROWDS: Final = 64
 
 
 class Snapshot:
     """The tables of one engine that are read once. tables: by their names in lower case. `make` alone reads rows."""
 
-    __slots__ = ("_lock", "_made", "_places", "_schema", "_stepped", "_tables")
+    __slots__ = ("_crowds", "_lock", "_made", "_places", "_schema", "_stepped", "_tables")
 
     def __init__(self, tables: Mapping[str, Held], schema: Schema) -> None:
         self._tables, self._schema = dict(tables), schema
         self._places = {name: place for place, name in enumerate(self._tables)}
         self._made: set[str] = set()
         self._stepped: dict[str, dict[int, Factor]] = {}
+        # Tables of owners who can be over a limit in ℓ2, by their names, as SELECTs over a kept table.
+        self._crowds: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def __contains__(self, table: str) -> bool:
@@ -73,6 +82,41 @@ class Snapshot:
                 for place, factor in self._factors(table).items()
             },
         )
+
+    def crowd(self, program: Program, source: Source) -> str | None:
+        """The name of the owners among whom those over the limit in ℓ2 are, for a program over a kept table; None
+        where it asks for none, or where too many are kept. Reads nothing.
+        """
+        vectors = [each.vector for each in program.measures if each.vector.kind == "rows" and each.vector.bits]
+        columns = [
+            (len(key.values or ()), source.columns[key.expression.name.lower()])
+            for key in program.query.keys
+            # On a lattice several values are one key, and a crowd of the values would miss people.
+            if isinstance(key.expression, Column) and not key.expression.level and key.stepped is None
+        ]
+        if not vectors or vectors[0].norm != 2 or not columns or program.worlds is not None:
+            return None
+        # The more groups, the fewer are over the limit.
+        _, key = max(columns, key=lambda each: each[0])
+        kept = source.relation.name
+        name = f"{kept}_{key.sql.name}_{int(vectors[0].bound2)}"
+        owners = list(source.owners or ())
+        with self._lock:
+            if name not in self._crowds and len(self._crowds) < _CROWDS:
+                select = weights.crowded(DUCKDB, vectors[0], owners, normal(DUCKDB, key), kept)
+                self._crowds[name] = DUCKDB.written(select)
+            return name if name in self._crowds else None
+
+    def gather(self, crowd: str, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Keep the owners of a crowd, whose table is kept, unless that was done."""
+        with self._lock:
+            if crowd not in self._made:
+                cursor.execute(f"CREATE TABLE {crowd} AS {self._crowds[crowd]}")
+                self._made.add(crowd)
+
+    def gather_made_up(self, crowd: str, cursor: duckdb.DuckDBPyConnection) -> None:
+        """The same of made-up rows, which this connection calls as the kept table is called."""
+        cursor.execute(f"CREATE TEMP TABLE {crowd} AS {self._crowds[crowd]}")
 
     def make(self, table: str, cursor: duckdb.DuckDBPyConnection) -> None:
         """Read the rows of a table and keep them, unless that was done. All of it is kept or, if it fails, none."""

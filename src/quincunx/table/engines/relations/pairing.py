@@ -10,7 +10,7 @@ from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.rows import Part, Rows, Sources, condition, derived, same_owner
 from quincunx.table.engines.typed_sql import Piece, alike, binary, both, call, cast, column, whole
 from quincunx.table.expression import Expression, Slot
-from quincunx.table.relations import Join, Pairing, Relation
+from quincunx.table.relations import Join, Lookup, Pairing, Relation
 
 
 def join(d: Dialect, relation: Join, sources: Sources) -> Rows:
@@ -29,14 +29,30 @@ def join(d: Dialect, relation: Join, sources: Sources) -> Rows:
     return _paired(relation, sides, conditions, owners, {**left.columns, **right.columns}, before)
 
 
-def lookup(d: Dialect, relation: Pairing, sources: Sources) -> Rows:
-    """Each row with rows that are anybody's; the owner is that of the row."""
-    left = derived(d, relation.left, sources, kept=False)
+def lookup(d: Dialect, relation: Lookup, sources: Sources) -> Rows:
+    """Each row with rows that are anybody's; the owner is that of the row, and who would have too many is left out."""
+    left = derived(d, relation.left, sources, kept=relation.most is not None)
     right = derived(d, relation.right, sources, _supplied(relation, relation.right), kept=False)
     columns = {**left.columns, **right.columns}
     on = exp.true() if relation.condition is None else condition(d, relation.condition, columns)
-    before = (*left.before, *right.before)
-    return _paired(relation, [left.relation, right.relation], [on], left.owners, columns, before)
+    before, first = (*left.before, *right.before), left.relation
+    if relation.most is not None:
+        heap = _heaped(d, left, relation, relation.most)
+        before, first = (*before, *heap), without(left, heap[-1].name)
+    return _paired(relation, [first, right.relation], [on], left.owners, columns, before)
+
+
+def _heaped(d: Dialect, side: Rows, relation: Relation, most: int) -> tuple[Part, Part]:
+    """Relations that end with the owners who have more than `most` rows, looked for in buckets that have more."""
+    keys = [piece.sql for piece in side.owners.values()]
+    bucket = d.bucket([key.copy() for key in keys])
+    many = exp.GT(this=exp.Count(this=exp.Star()), expression=whole(most))
+    full = exp.select(exp.alias_(bucket, "b")).from_(side.relation.copy()).group_by(bucket.copy()).having(many)
+    part = Part(name=_name("b", relation), select=full, once=True)
+    among = exp.In(this=bucket.copy(), query=exp.select(column("b", part.name)).from_(part.name).subquery())
+    owners = exp.select(*(exp.alias_(piece.sql.copy(), name) for name, piece in side.owners.items()))
+    owners = owners.from_(side.relation.copy()).where(among).group_by(*(key.copy() for key in keys)).having(many.copy())
+    return part, Part(name=_name("p", relation), select=owners, once=True)
 
 
 def _supplied(relation: Pairing, side: Relation) -> dict[Slot, Expression]:

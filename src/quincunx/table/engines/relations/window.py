@@ -17,6 +17,8 @@ from quincunx.table.engines.typed_sql import Piece, alike, call, column
 from quincunx.table.expression import Expression, Slot
 from quincunx.table.relations import End, Frame, Window, Windowed
 
+# Where a row stands among those of its owner.
+_PLACE: Final = "place"
 # Parts of expressions that are columns already, and the rows that have them.
 Made: TypeAlias = Mapping[Expression, Piece]
 Layers: TypeAlias = tuple[Rows, Made]
@@ -27,6 +29,8 @@ def written(d: Dialect, relation: Window, sources: Sources) -> Rows:
     below, name = derived(d, relation.source, sources, kept=False), table_name(relation)
     asked = [each for _, function in relation.functions for each in function.expressions]
     below, made = layered(d, below, [*asked, *relation.ties], f"l{name}")
+    apart = sum(each.total for _, each in relation.functions)
+    below = _placed(d, relation, (below, made)) if apart > 1 else below
     more: dict[str, exp.Expression] = {}
     columns: dict[Slot, Piece] = {}
     for i, (shown, each) in enumerate(relation.functions):
@@ -36,6 +40,16 @@ def written(d: Dialect, relation: Window, sources: Sources) -> Rows:
         columns[shown.slot] = piece if each.fold is None else settled(each.fold, piece)
     found_rows = widened(below, relation, more)
     return replace(found_rows, columns={**found_rows.columns, **columns})
+
+
+def _placed(d: Dialect, relation: Window, layers: Layers) -> Rows:
+    """The rows with a place among those of their owner, by which several functions break ties alike."""
+    below, made = layers
+    order = exp.Order(expressions=[d.ordered(_value(d, each, below.columns, made).sql) for each in relation.ties])
+    owners = [piece.sql.copy() for piece in below.owners.values()]
+    place = exp.Window(this=call("ROW_NUMBER"), partition_by=owners, order=order if relation.ties else None)
+    found = exp.select("*", exp.alias_(place, _PLACE)).from_(below.relation)
+    return replace(below, relation=found.subquery(below.relation.alias_or_name))
 
 
 def _over(d: Dialect, relation: Window, windowed: Windowed, layers: Layers, called: exp.Expression) -> exp.Window:
@@ -53,7 +67,9 @@ def _over(d: Dialect, relation: Window, windowed: Windowed, layers: Layers, call
     for each in windowed.order:
         key = _value(d, each.expression, below.columns, made).sql
         order.append(exp.Ordered(this=key, desc=each.descending, nulls_first=each.nulls_first))
-    if windowed.total:
+    if windowed.total and sum(each.total for _, each in relation.functions) > 1:
+        order.append(d.ordered(column(_PLACE, below.relation.alias_or_name)))
+    elif windowed.total:
         sorted_by = [each.expression for each in windowed.order]
         ties = [each for each in relation.ties if each not in sorted_by]
         order += [d.ordered(_value(d, each, below.columns, made).sql) for each in ties]

@@ -1,8 +1,8 @@
 """FROM with several tables: joins of private tables within each person, and with public tables.
 
 A condition only licenses a join: it must say that both sides are about the same person, because that is what will be
-computed. Pairs are made by hidden owners (`engines/pairs.py`), so that what is read here can give a wrong number and
-never another person's row.
+computed. Pairs are made by hidden owners (`engines/relations/pairing.py`), so that what is read here can give a wrong
+number and never another person's row.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ def _conditions(reading: Reading, node: exp.Join, left: Rows, right: Rows, scope
 def _pairing(reading: Reading, node: exp.Join, left: Relation, right: Relation, kind: Kind) -> Join | Lookup:
     """A join of its kind; a public side stands on the right."""
     if left.owner is None or right.owner is None:
-        return Lookup(left=left, right=right, kind=kind) if right.owner is None else Lookup(left=right, right=left)
+        rows, public = (left, right) if right.owner is None else (right, left)
+        return Lookup(left=rows, right=public, kind=kind, joined=allowed(rows.limits))
     for one, other in zip(left.owner.components, right.owner.components, strict=True):
         if one.column.type != other.column.type:
             what = (
