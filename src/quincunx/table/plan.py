@@ -43,6 +43,11 @@ class Key:
         """Of an unknown key that is a decimal number, the step of which it is a whole multiple."""
         return self.expression.step if self.values is None and self.expression.type == "decimal" else None
 
+    @property
+    def nameless(self) -> bool:
+        """Whether it is an unknown decimal number of no step, which every engine would call something else."""
+        return self.values is None and self.expression.type == "decimal" and self.expression.step is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:

@@ -282,18 +282,32 @@ def _empty(table: str, numbers: Numbers) -> dict[str, pa.Array]:
     return {column: pa.array([], kind) for column, kind in _kinds(table, numbers).items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsItIs(Key):
+    """A key with the value that its rows have: what is looked at here are rows, and not the names of their keys."""
+
+    stepped = None
+    nameless = False
+
+
+def _planned(shape: Shape) -> tuple[Program, dict[str, Table], Schema]:
+    tables, known = declared(shape.unit, shape.numbers)
+    query = read(question(shape.sql), known, evaluate)
+    keys = tuple(AsItIs(name=each.name, expression=each.expression, values=each.values) for each in query.keys)
+    return plan(replace(query, keys=keys), known, 1), tables, known
+
+
 @functools.cache
 def _written(shape: Shape) -> tuple[Statement, Mapping[int, str]]:
     """The statement of a question about all columns, up to its rows; and which table each reading is of."""
-    tables, known = declared(shape.unit, shape.numbers)
-    return _cut(tables, known, plan(read(question(shape.sql), known, evaluate), known, 1))
+    program, tables, known = _planned(shape)
+    return _cut(tables, known, program)
 
 
 @functools.cache
 def _together(shape: Shape) -> tuple[Statement, Mapping[int, str]]:
     """The same for many worlds at once, of which the first key says which it is."""
-    tables, known = declared(shape.unit, shape.numbers)
-    program = plan(read(question(shape.sql), known, evaluate), known, 1)
+    program, tables, known = _planned(shape)
     world, wider, sources = ColumnSchema(name=WORLD, type="integer"), dict(known.tables), dict(tables)
     for name in (*PRIVATE, *LINKED):
         wider[name] = replace(known.tables[name], columns=(world, *known.tables[name].columns))
@@ -324,9 +338,9 @@ def _cut(tables: Mapping[str, Table], known: Schema, program: Program) -> tuple[
 
 def rehearsed(shape: Shape) -> None:
     """RefusalError where its question fails on made-up rows."""
-    tables, known = declared(shape.unit, shape.numbers)
+    program, tables, known = _planned(shape)
     with DuckDB(tables, known, threads=1) as engine:
-        engine.rehearse(plan(read(question(shape.sql), known, evaluate), known, 1))
+        engine.rehearse(program)
 
 
 def question(sql: str) -> str:

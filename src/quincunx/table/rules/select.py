@@ -30,7 +30,7 @@ def select(draft: Draft) -> Draft:
             hint="Declare keys or bounds for these columns, or limits: groups.",
         )
     for key in draft.query.keys:
-        if key.values is None and key.expression.type == "decimal" and key.expression.step is None:
+        if key.nameless:
             raise RefusalError(
                 "a key that is a decimal number needs a step, so that it has one name",
                 where=key.name,
