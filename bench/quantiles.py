@@ -142,7 +142,7 @@ class Verdicts:
 
     def line(self, text: str, *, kept: bool | None) -> None:
         """A figure; None where there is no target for it."""
-        self.missed += kept is False
+        self.missed += kept is not None and not kept
         print(f"{text}  {'' if kept is None else 'pass' if kept else 'miss'}".rstrip(), flush=True)
 
 

@@ -95,7 +95,7 @@ class QuantileFlip(Ranks):
         return [int(passed[uniform_integers(len(passed))])]
 
     def gaps(self, given: Histogram) -> NDArray[Any]:
-        """How much less deep the rank lies in each bucket than in the deepest, in parts of 1/denominator."""
+        """How much less deep the rank lies in each bucket than in the deepest, in parts of the level's denominator."""
         return Depths.of(given, self.level, self.buckets).each()
 
     def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:

@@ -31,6 +31,7 @@ from quincunx.table import Expected, Measure, Measured, Output, Program, Value
 _GROUPS: Final = 48
 _CHOSEN: Final = Expected(half_width=math.nan, se=None, assumed="in proportion to the bound that is chosen")
 _BARE: Final = Expected(half_width=math.nan, se=None, assumed="it will have no interval")
+_UNKNOWN: Final = Expected(half_width=math.nan, se=None, assumed="it depends on the answer")
 
 
 def expected(priced: Priced, outputs: Sequence[Output], risk: Fraction, rows: int) -> list[Expected]:
@@ -38,7 +39,9 @@ def expected(priced: Priced, outputs: Sequence[Output], risk: Fraction, rows: in
     program = priced.program
     closed = [each.expression.index if isinstance(each.expression, Measured) else None for each in outputs]
     found: dict[int, Expected] = {}
-    if None in closed:
+    if None in closed and any(map(_chosen, program.measures)):
+        found |= {place: _UNKNOWN for place, index in enumerate(closed) if index is None}
+    elif None in closed:
         stored = made_up(priced, rows, _GROUPS)
         known = not any(measure.ladder is not None for measure in program.measures)
         columns = _columns(program, stored, risk) if program.query.above and known else {}
@@ -60,6 +63,11 @@ def climbs(program: Program, output: Output) -> bool:
     if program.query.above and not isinstance(output.expression, Measured):
         used = set(range(len(program.parts)))
     return any(program.measures[part].ladder is not None for index in used for part in program.parts[index])
+
+
+def _chosen(measure: Measure) -> bool:
+    """Whether what is measured follows from the rows themselves, or is a tree of counts: nothing is made up for it."""
+    return measure.ladder is not None or (measure.grid is not None and not measure.grid.levels)
 
 
 def made_up(priced: Priced, rows: int, groups: int) -> Stored:
