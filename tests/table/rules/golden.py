@@ -95,15 +95,15 @@ CASES: dict[str, list[tuple[str, int, AddRemove | Replace, Limits]]] = {
         ("SELECT region, SUM(fee) AS s FROM visits GROUP BY region", 2, Replace(key="person"), Limits(rows=4)),
     ],
     "select": [
-        ("SELECT weight, COUNT(*) AS n FROM visits GROUP BY weight", 1, PERSON, Limits(rows=20, groups=5)),
+        ("SELECT FLOOR(weight) AS w, COUNT(*) AS n FROM visits GROUP BY w", 1, PERSON, Limits(rows=20, groups=5)),
         (
-            "SELECT weight, COUNT(*) AS n FROM visits GROUP BY weight",
+            "SELECT FLOOR(weight) AS w, COUNT(*) AS n FROM visits GROUP BY w",
             2,
             Replace(key="person", group=2),
             Limits(rows=20, groups=5),
         ),
-        ("SELECT weight, COUNT(*) AS n FROM visits GROUP BY weight", 2, PERSON, Limits(rows=20, groups=1)),
-        ("SELECT weight, COUNT(*) AS n FROM visits GROUP BY weight", 1, Replace(), Limits()),
+        ("SELECT FLOOR(weight) AS w, COUNT(*) AS n FROM visits GROUP BY w", 2, PERSON, Limits(rows=20, groups=1)),
+        ("SELECT FLOOR(weight) AS w, COUNT(*) AS n FROM visits GROUP BY w", 1, Replace(), Limits()),
         ("SELECT region, COUNT(*) AS n FROM visits GROUP BY region", 1, PERSON, Limits(rows=20)),
     ],
     "bias": [
@@ -114,7 +114,7 @@ CASES: dict[str, list[tuple[str, int, AddRemove | Replace, Limits]]] = {
             Limits(rows=20, per_group=2),
         ),
         (
-            "SELECT weight, COUNT(DISTINCT person) AS p FROM visits GROUP BY weight",
+            "SELECT FLOOR(weight) AS w, COUNT(DISTINCT person) AS p FROM visits GROUP BY w",
             2,
             PERSON,
             Limits(groups=5),

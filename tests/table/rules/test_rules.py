@@ -284,3 +284,16 @@ def test_a_literal_is_counted_and_summed() -> None:
     program = planned((Count(argument=one), Count(), Sum(argument=one)))
     assert len(program.measures) == 2
     assert program.parts == ((0,), (0,), (1,))
+
+
+def test_an_unknown_key_that_is_a_decimal_number_needs_a_step() -> None:
+    """Engines show doubles differently, so that different keys would be kept; the hint leads to keys of one name."""
+    free, few = Column(name="weight", type="decimal"), Limits(rows=20, groups=3)
+    for expression in (free, apply("divide", free, literal(7))):
+        with pytest.raises(RefusalError, match="needs a step") as refused:
+            planned(COUNT, keys=(Key(name="w", expression=expression, values=None),), limits=few)
+        assert "GROUP BY FLOOR(x) or GROUP BY ROUND(x, 2)" in str(refused.value)
+    for expression in (apply("floor", free), apply("round", free, literal(2))):
+        key = Key(name="w", expression=expression, values=None)
+        assert planned(COUNT, keys=(key,), limits=few).selection is not None
+        assert key.stepped == expression.step
