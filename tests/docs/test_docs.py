@@ -49,7 +49,12 @@ REFERENCE = {
     "release": ["quincunx.release"],
     "sample": ["quincunx.sample"],
     "sql": ["quincunx.table.sql"],
-    "table": ["quincunx.table.table", "quincunx.table.engines", "quincunx.table.rules"],
+    "table": [
+        "quincunx.table.table",
+        "quincunx.table.engines",
+        "quincunx.table.engines.postgres.source",
+        "quincunx.table.rules",
+    ],
     "sensitivity": ["quincunx.mechanisms.sensitivity"],
     "errors": ["quincunx.errors"],
     "numbers": ["quincunx.numbers"],

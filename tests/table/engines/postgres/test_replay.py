@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from quincunx.audit import replay
 from tests.audit.tables import scenes
 from tests.postgres import Server
 from tests.table.engines.postgres.both import Compared, PostgresWorlds
@@ -26,7 +27,9 @@ def test_neighbours_are_as_close_and_both_engines_agree(
         asked = scene.questions()
         for sql in (None, asked if full else asked[number :: len(chosen)][:2]):
             pairs, count = (24, 8) if full else (12, 2)
-            found = scene.replay(sql, pairs=pairs, count=count, series=number, shrunk=0)
+            # Texts where numbers are declared: DuckDB reads those of files by a grammar of its own.
+            storage = {name: {**kinds, "age": "BIGINT"} for name, kinds in scene.storage.items()}
+            found = replay(scene.schema, sql, storage=storage, pairs=pairs, count=count, series=number, shrunk=0)
             assert found.violations == ()
             cases += found.cases
     assert Compared.failing == []
