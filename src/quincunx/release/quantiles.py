@@ -23,11 +23,20 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
     """The mechanism; noise: (distance squared, share) → noise of the question's kind."""
     norm, buckets = measure.vector.norm, measure.high - measure.low + 1
     if len(grid.levels) == 1 and not grid.interval:
-        given = {"level": grid.levels[0], "buckets": buckets, "weight": grid.weight}
-        changed = {"moves": grid.moves, "apart": grid.apart}
+        level, moves, apart = grid.levels[0], grid.moves, grid.apart
         if norm == 1:
-            return QuantileFlip(epsilon=share, **given, **changed)
-        return QuantileChoice(eta=root_below(8 * share), norm=norm, **given, **changed)
+            return QuantileFlip(
+                epsilon=share, level=level, buckets=buckets, weight=grid.weight, moves=moves, apart=apart
+            )
+        return QuantileChoice(
+            eta=root_below(8 * share),
+            norm=norm,
+            level=level,
+            buckets=buckets,
+            weight=grid.weight,
+            moves=moves,
+            apart=apart,
+        )
     split = _WEIGHTED if measure.vector.bits else _PLAIN
     square = Fraction(grid.weight) ** 2
     count = bins = None

@@ -6,14 +6,35 @@ beyond 2^500 is infinite. Then no product and no quotient of two of them leaves 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from quincunx.table import interval
 
-if TYPE_CHECKING:
-    from quincunx.table.expression import Call
+
+class Typed(Protocol):
+    """What is asked of an expression: its type and the bounds that are proved of it."""
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def low(self) -> Fraction | None: ...
+
+    @property
+    def high(self) -> Fraction | None: ...
+
+
+class Call(Typed, Protocol):
+    """What is asked of an operator that is applied to arguments."""
+
+    @property
+    def operator(self) -> str: ...
+
+    @property
+    def arguments(self) -> Sequence[Typed]: ...
+
 
 SMALLEST: Final = Fraction(1, 2**500)
 LARGEST: Final = Fraction(2**500)
