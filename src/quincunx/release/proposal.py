@@ -120,17 +120,17 @@ def asked_of(
     widths: dict[str, dict[str, Fraction]] = {entry.name: {} for entry in entries}
     for name, width in within.items():
         places = [
-            (entry, output)
-            for entry in outputs
-            for output in outputs[entry]
-            if str(name).lower() in (output.lower(), f"{entry}.{output}".lower())
+            (release, output)
+            for release in outputs
+            for output in outputs[release]
+            if str(name).lower() in (output.lower(), f"{release}.{output}".lower())
         ]
         if not places:
-            known = ", ".join(f"{entry}.{output}" for entry in outputs for output in outputs[entry])
+            known = ", ".join(f"{release}.{output}" for release in outputs for output in outputs[release])
             hint = f"Half-widths can be asked of {known or 'nothing here'}."
             raise ParameterError("no release has this output", where="within", got=repr(name)[:60], hint=hint)
-        for entry, output in places:
-            widths[entry][output] = positive(width, f"within[{str(name)[:40]!r}]")
+        for release, output in places:
+            widths[release][output] = positive(width, f"within[{str(name)[:40]!r}]")
     if not any(widths.values()):
         raise ParameterError("names no output", where="within", hint='Write within={"visits.n": 25}.')
     rows = assumed_rows(assume)
