@@ -23,20 +23,11 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
     """The mechanism; noise: (distance squared, share) → noise of the question's kind."""
     norm, buckets = measure.vector.norm, measure.high - measure.low + 1
     if len(grid.levels) == 1 and not grid.interval:
-        level, moves, apart = grid.levels[0], grid.moves, grid.apart
+        (level,), weight, moves, apart = grid.levels, grid.weight, grid.moves, grid.apart
         if norm == 1:
-            return QuantileFlip(
-                epsilon=share, level=level, buckets=buckets, weight=grid.weight, moves=moves, apart=apart
-            )
-        return QuantileChoice(
-            eta=root_below(8 * share),
-            norm=norm,
-            level=level,
-            buckets=buckets,
-            weight=grid.weight,
-            moves=moves,
-            apart=apart,
-        )
+            return QuantileFlip(level=level, buckets=buckets, epsilon=share, weight=weight, moves=moves, apart=apart)
+        eta = root_below(8 * share)
+        return QuantileChoice(level=level, buckets=buckets, eta=eta, weight=weight, norm=norm, moves=moves, apart=apart)
     split = _WEIGHTED if measure.vector.bits else _PLAIN
     square = Fraction(grid.weight) ** 2
     count = bins = None
