@@ -21,10 +21,12 @@ class Dialect(ABC):
     """One engine's way to write a statement. It has no state, and what it writes raises for no row.
 
     name: the language, as sqlglot prints it. types: a type of `Piece` → the engine's own, where it has another name.
+    reads_again: rows of one state are read twice in less time than they are kept; a choice of speed.
     """
 
     name: ClassVar[str]
     types: ClassVar[Mapping[str, str]] = {}
+    reads_again: ClassVar[bool] = False
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
         """The text of a statement."""
@@ -59,8 +61,10 @@ class Dialect(ABC):
         """The rows of `select` whose columns `names` do not stand in the relation `other`; NULL equals itself."""
 
     @abstractmethod
-    def materialised(self, once: bool) -> bool | None:
-        """How a relation of WITH is marked that must be read once, or may be read again; None: not at all."""
+    def materialised(self, once: bool | None) -> bool | None:
+        """How a relation of WITH is marked. True: it must be worked out once; False: it is written out wherever it is
+        named; None, as an argument: as the engine likes, and as a result: not at all.
+        """
 
     def fenced(self, select: exp.Select) -> exp.Select:
         """A relation whose columns are worked out once for each row, and not written out wherever they are named."""

@@ -194,8 +194,9 @@ class _Writer:
                 held = self._normal(self._piece(measure.argument))
                 joined = joined.select(exp.alias_(held, f"y{i}"), copy=False)
         # Weights look at the rows a second time; reading and matching them again would cost more than keeping them,
-        # but for a kept table, of which few are looked at again.
+        # but for a kept table, of which few are looked at again, and on an engine that reads faster than it keeps.
         again = self.held is None and any(measure.vector.bits for measure in self.program.measures)
+        again = again and not self.d.reads_again
         again = again or not all(each.rowwise for each in self.query.rows.walk())
         once = any(source.once for source in self.sources.values())
         self.add("kept", joined, once or again)
@@ -453,7 +454,7 @@ class _Writer:
         hashed = keys[1:] if self.program.worlds is not None else keys
         chosen = votes.relations(self.d, self.program.selection, self.owners, self.groups, hashed)
         for name, relation, once in chosen:
-            self.add(name, relation, once)
+            self.add(name, relation, once or None)
         select = exp.select(*(column(name) for name in self.groups)).from_("votes")
         for j in range(len(self.program.measures)):
             select = select.select(exp.alias_(whole(0), f"m{j}"))
@@ -497,7 +498,7 @@ class _Writer:
                 voted = exp.Or(this=voted, expression=exp.GTE(this=column("q"), expression=whole(0)))
             final = final.having(voted)
         for name, relation, once in self.relations:
-            final = final.with_(name, as_=relation, materialized=self.d.materialised(bool(once)), copy=False)
+            final = final.with_(name, as_=relation, materialized=self.d.materialised(once), copy=False)
         return final
 
 

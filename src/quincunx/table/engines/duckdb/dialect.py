@@ -45,8 +45,8 @@ class DuckDBDialect(Dialect):
         on = [self.same(column(name, rows), column(name, other), nulls=True) for name in names]
         return select.join(other, join_type="anti", on=both(on))
 
-    def materialised(self, once: bool) -> bool | None:
-        return once
+    def materialised(self, once: bool | None) -> bool | None:
+        return bool(once)
 
     def ordered(self, x: exp.Expression) -> exp.Ordered:
         # Ascending, bytewise and NULL last by the settings of every connection.

@@ -22,6 +22,7 @@ class PostgresDialect(Dialect):
     """PostgreSQL 14 and later with the settings of connection.py."""
 
     name = "postgres"
+    reads_again = True
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
         """The text of a statement. Parameters are numbered in the order of their names."""
@@ -70,9 +71,9 @@ class PostgresDialect(Dialect):
         on = [self.same(column(name, rows), column(name, other), nulls=nulls) for name in names]
         return exp.Exists(this=exp.select(whole(1)).from_(other).where(both(on)))
 
-    def materialised(self, once: bool) -> bool | None:
+    def materialised(self, once: bool | None) -> bool | None:
         # Unmarked, a relation that is named twice is worked out once all the same.
-        return True if once else None
+        return once
 
     def fenced(self, select: exp.Select) -> exp.Select:
         # The planner writes columns of a subquery out wherever they are named, but not behind this.
