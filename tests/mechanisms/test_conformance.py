@@ -352,7 +352,7 @@ def test_loss_is_a_loss_and_pure_only_where_it_is() -> None:
     for mechanism in ALL:
         assert isinstance(mechanism.loss, Loss)
         # In norm 2 a move is bounded by squares, and no ε follows.
-        gaussian = getattr(mechanism, "norm", 1) == 2
+        gaussian = getattr(getattr(mechanism, "noise", mechanism), "norm", 1) == 2
         approximate = mechanism.loss.stated_delta() > 0
         assert math.isinf(mechanism.loss.pure()) == (gaussian or approximate)
         assert float_above(Fraction(0)) == 0.0

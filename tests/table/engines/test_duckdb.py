@@ -275,7 +275,9 @@ def test_keys_of_every_type() -> None:
     for name, counts in wanted.items():
         found = asked(engine, declared, f"SELECT {name}, COUNT(*) AS n FROM t GROUP BY {name}")
         assert (found.measures[0] >> 20).tolist() == counts, name
-    engine, declared = engine_on(frame, limits={"rows": 9, "groups": 9})
+    engine, declared = engine_on(
+        frame, limits={"rows": 9, "groups": 9}, columns={"f": {"step": "1/10"}, "d": {"step": "1/100"}}
+    )
     unknown = {
         "f": {(Fraction(1, 10),), (Fraction(0),), (None,)},
         "d": {(None,), (Fraction(11, 10),), (Fraction(2),)},

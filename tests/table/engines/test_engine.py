@@ -52,7 +52,7 @@ class FarEngine:
         self.tables, self.schema, self.snapshot = tables, schema, snapshot
 
     @staticmethod
-    def bind(_source: object, _notation: object) -> tuple[Far, dict[str, str]]:
+    def bind(_source: object, _notation: object, _columns: object) -> tuple[Far, dict[str, str]]:
         return Far(), {"shape": "is of type polygon, which questions cannot use"}
 
     @staticmethod
@@ -127,7 +127,7 @@ def test_a_table_elsewhere_loads_no_duckdb() -> None:
 
         class FarEngine:
             kind = "far"
-            bind = staticmethod(lambda source, notation: (Far(), {}))
+            bind = staticmethod(lambda source, notation, columns: (Far(), {}))
 
         made = types.ModuleType("far")
         made.FarEngine = FarEngine

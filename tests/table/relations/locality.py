@@ -36,7 +36,7 @@ from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.expression import Column
 from quincunx.table.measure import Program
-from quincunx.table.plan import Key
+from quincunx.table.plan import Key, Query
 from quincunx.table.rules import plan
 from quincunx.table.schema import ColumnSchema, Schema
 from quincunx.table.sql import read
@@ -290,11 +290,15 @@ class AsItIs(Key):
     nameless = False
 
 
+def as_they_are(query: Query) -> Query:
+    """A question whose keys have no names."""
+    keys = tuple(AsItIs(name=each.name, expression=each.expression, values=each.values) for each in query.keys)
+    return replace(query, keys=keys)
+
+
 def _planned(shape: Shape) -> tuple[Program, dict[str, Table], Schema]:
     tables, known = declared(shape.unit, shape.numbers)
-    query = read(question(shape.sql), known, evaluate)
-    keys = tuple(AsItIs(name=each.name, expression=each.expression, values=each.values) for each in query.keys)
-    return plan(replace(query, keys=keys), known, 1), tables, known
+    return plan(as_they_are(read(question(shape.sql), known, evaluate)), known, 1), tables, known
 
 
 @functools.cache
