@@ -120,7 +120,10 @@ NODES = set(_LISTED.split())
 BELOW = (exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr)
 # Above the aggregates alone: they are worked out from published numbers.
 ABOVE = {"Sqrt", "Cbrt", "Ln", "Log", "Exp", "Pow", "Sign", "Window", "WindowSpec", "Qualify"}
-ANONYMOUS = {"clamp", "date_part", "datepart", "doy", "weekday", "dow", "prefix", "suffix"}
+ANONYMOUS = {
+    *("clamp", "date_part", "datepart", "doy", "weekday", "dow", "prefix", "suffix"),
+    *("cdf", "cdf_count", "histogram"),
+}
 # Words of parsers, engines and interpreters.
 FOREIGN = re.compile(
     r"sqlglot|duckdb|Traceback|Expect|Unexpected|Line \d|Col:|Binder|Catalog|Parser Error|Conversion Error|\x1b|"
