@@ -113,7 +113,7 @@ _LISTED = (
     "Window WindowSpec Qualify Exists Tuple RowNumber Rank DenseRank PercentRank CumeDist Ntile Lag Lead FirstValue "
     "LastValue NthValue Min Max LogicalAnd LogicalOr "
     "Stddev StddevSamp StddevPop CovarPop CovarSamp Corr RegrSlope RegrIntercept RegrR2 RegrCount RegrAvgx RegrAvgy "
-    "WithinGroup "
+    "WithinGroup Array "
 )
 NODES = set(_LISTED.split())
 # Aggregates that only stand below the noise.
@@ -233,6 +233,8 @@ def complaint(sql: str) -> str:
             return "a subquery about everybody"
         if isinstance(node, exp.Window) and node.find_ancestor(exp.Select) is top:
             return "a window over groups"
+        if isinstance(node, exp.Array) and not _constants(node):
+            return "a list that is no levels or edges"
         if isinstance(node, exp.Tuple) and not isinstance(node.parent, exp.In | exp.Distinct):
             return "a tuple"
         windowed = node.find_ancestor(exp.Window) is not None
@@ -259,6 +261,14 @@ def complaint(sql: str) -> str:
 def _first_only(select: exp.Select) -> bool:
     distinct = select.args.get("distinct")
     return distinct is not None and distinct.args.get("on") is not None
+
+
+def _constants(node: exp.Array) -> bool:
+    """Whether a list is of constants and stands where levels or edges do."""
+    holder = node.parent
+    bins = isinstance(holder, exp.Anonymous) and holder.name.lower() in ("cdf", "cdf_count", "histogram")
+    levels = isinstance(holder, exp.PercentileCont | exp.PercentileDisc | exp.Quantile)
+    return (bins or levels) and node.find(exp.Column, exp.Subquery, exp.AggFunc) is None
 
 
 def _everybody(node: exp.Expr) -> bool:
