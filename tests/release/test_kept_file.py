@@ -108,6 +108,14 @@ def test_what_fails_leaves_what_was_there_and_says_nothing_of_rows(tmp_path: Pat
         assert asked.sql(COUNT, spend=1).spent == 1
 
 
+@pytest.mark.parametrize("name", ["missing/visits.snapshot", "folder.snapshot"])
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.snapshot" / "full").mkdir(parents=True)
+    with session(snapshot=tmp_path / name) as asked, pytest.raises(UnavailableError, match="room in the folder"):
+        asked.keep()
+    assert [each.name for each in tmp_path.iterdir()] == ["folder.snapshot"]
+
+
 def test_sessions_share_a_file(tmp_path: Path) -> None:
     with kept(tmp_path)[0] as first:
         first.keep()

@@ -59,22 +59,23 @@ def write(
     own beside the file, which goes in any case.
     """
     place = Path(file.path)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
-        made = Path(folder) / "rows"
-        connection = connect(sources, folders=[*folders, folder])
-        try:
-            connection.execute(f"ATTACH {_text(str(made))} AS {_HELD}")
-            connection.execute(f"USE {_HELD}")
-            keep(connection)
-            connection.execute("USE memory")
-            connection.execute(f"DETACH {_HELD}")
-        except Exception:
-            # What an engine says of rows holds values.
-            return False
-        finally:
-            connection.close()
-        made.chmod(0o600)
-        os.replace(made, place)
+    try:
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
+            made = Path(folder) / "rows"
+            connection = connect(sources, folders=[*folders, folder])
+            try:
+                connection.execute(f"ATTACH {_text(str(made))} AS {_HELD}")
+                connection.execute(f"USE {_HELD}")
+                keep(connection)
+                connection.execute("USE memory")
+                connection.execute(f"DETACH {_HELD}")
+            finally:
+                connection.close()
+            made.chmod(0o600)
+            os.replace(made, place)
+    except Exception:
+        # What an engine says of rows holds values.
+        return False
     return True
 
 
