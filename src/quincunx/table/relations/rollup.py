@@ -33,7 +33,7 @@ class RollUp(Relation):
     source: Relation
     by: tuple[Expression, ...]
     folds: tuple[Fold, ...] = ()
-    floor: int = 0
+    floor: int = field(default=0, repr=False)
     _keys: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
     _totals: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
 

@@ -34,7 +34,7 @@ class Sets(Relation):
     second: Relation
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]
-    floor: int = 0
+    floor: int = field(default=0, repr=False)
     _own: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -77,7 +77,8 @@ class DuckDB:
         if self._file is not None and Path(self._file.path).exists() and not self._attached():
             self.close()
             what = "the snapshot cannot be read, or is of another dataset or version, or of other declarations"
-            raise DataError(what, where="snapshot", got=Path(self._file.path).name, hint="Make it anew, or remove it.")
+            got, hint = Path(self._file.path).name, "Make it anew by quincunx snapshot, or remove it."
+            raise DataError(what, where="snapshot", got=got, hint=hint)
 
     def __enter__(self) -> DuckDB:
         return self
