@@ -33,7 +33,7 @@ class RollUp(Relation):
     source: Relation
     by: tuple[Expression, ...]
     folds: tuple[Fold, ...] = ()
-    floor: int = field(default=0, repr=False)
+    floor: int = 0
     _keys: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
     _totals: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
 
@@ -123,7 +123,8 @@ class RollUp(Relation):
         folds = tuple(each for slot, each in zip(self._totals, self.folds, strict=True) if slot in used)
         found = replace(self, folds=folds)
         below = frozenset(column.slot for each in found.expressions for column in each.columns())
-        return replace(found, source=self.source.narrowed(below), floor=self.level)
+        source = self.source.narrowed(below)
+        return replace(found, source=source, floor=self.floor if source.level == self.source.level else self.level)
 
     def shifted(self, by: int) -> Relation:
         keys = tuple(shifted(each, by) for each in self.by)

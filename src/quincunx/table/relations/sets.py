@@ -34,7 +34,7 @@ class Sets(Relation):
     second: Relation
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]
-    floor: int = field(default=0, repr=False)
+    floor: int = 0
     _own: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -127,7 +127,8 @@ class Sets(Relation):
             for relation, part in ((self.first, self.left), (self.second, self.right))
         ]
         first, second = (relation.narrowed(slots) for relation, slots in sides)
-        return replace(self, first=first, second=second, floor=self.level)
+        same = max(first.level, second.level) == max(each.level for each in self.inputs)
+        return replace(self, first=first, second=second, floor=self.floor if same else self.level)
 
     def shifted(self, by: int) -> Relation:
         left, right = (tuple(shifted(each, by) for each in part) for part in (self.left, self.right))
