@@ -30,6 +30,7 @@ from quincunx.cli import (
     noise,
     proposal,
     release,
+    snapshot,
     spec,
     sql,
     swap,
@@ -106,6 +107,7 @@ app.command("meaning")(meaning.meaning)
 app.command("noise")(noise.noise)
 app.command("plan")(proposal.plan)
 app.command("release")(release.release)
+app.command("snapshot")(snapshot.snapshot)
 app.add_typer(spec.app, name="spec")
 app.command("sql")(sql.sql)
 app.command("swap")(swap.swap)

@@ -21,7 +21,7 @@ from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec import STANDARDS, AddRemove, Budgeted, Replace, is_budgeted
-from quincunx.table import ENGINES, Limits, Postgres, Table, question_limits
+from quincunx.table import ENGINES, KeptFile, Limits, Postgres, Table, question_limits
 from quincunx.table.declaration import FIELDS, LIMITS, LINK
 
 _TOP: Final = (
@@ -92,14 +92,14 @@ class ReleaseEntry:
 class PlanFile:
     """A plan, read and checked as far as no table is needed. Paths are absolute, and in no repr.
 
-    snapshot: whether private tables are read once; None where the plan does not say.
+    snapshot: whether private tables are read once, or the file in which they rest; None where the plan does not say.
     """
 
     file: Path = field(repr=False)
     dataset: str
     version: str
     ledger: str = field(repr=False)
-    snapshot: bool | None
+    snapshot: bool | str | None = field(repr=False)
     confidence: Fraction
     unit: AddRemove | Replace
     standard: Budgeted
@@ -158,7 +158,7 @@ def read_plan(path: str | Path) -> PlanFile:
         dataset=top["dataset"].text(),
         version=_version(top["version"]),
         ledger=Ledger.beside(file.absolute().parent, ledger),
-        snapshot=top["snapshot"].flag() if "snapshot" in top else None,
+        snapshot=_snapshot(top["snapshot"], file.absolute().parent) if "snapshot" in top else None,
         confidence=confidence,
         unit=unit,
         standard=standard,
@@ -169,6 +169,16 @@ def read_plan(path: str | Path) -> PlanFile:
         releases=releases,
         node=root,
     )
+
+
+def _snapshot(node: Node, folder: Path) -> bool | str:
+    """true, false, or a file beside the plan."""
+    if not isinstance(node.value, str):
+        return node.flag()
+    if not node.value.endswith(KeptFile.ENDING):
+        hint = f'Write true, false, or the name of a file, "visits{KeptFile.ENDING}".'
+        raise node.wrong("neither true nor false, nor the name of a snapshot", got=repr(node.value)[:40], hint=hint)
+    return str(folder / node.value)
 
 
 def _invariants(node: Node) -> dict[str, str]:

@@ -36,7 +36,7 @@ from quincunx.release.quote import Price, cost, explained, quoted
 from quincunx.release.reveal import answer_of, lasting_notes, reveal_facts
 from quincunx.release.tidy import check_tidy, read_tidy
 from quincunx.spec import AddRemove, Budgeted, Replace, Specification
-from quincunx.table import Engine, Limits, Table, open_engine, question_limits
+from quincunx.table import Engine, KeptFile, Limits, Table, keep_rows, open_engine, question_limits
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,7 +54,8 @@ class Session(Generic[FrameT]):
     invariants: facts that are published exactly, as {name: SQL} or a list of SQL texts: counts and sums by keys. They
     are registered as the scope of the guarantee, which protects nothing that follows from them. snapshot: whether each
     private table is read once, by the first question that needs it, and kept in the memory of the process until the
-    session is closed; None: CSV files are. No answer, price or identity depends on it.
+    session is closed; None: CSV files are. A path: they are, and where `keep` has made that file, they come from there.
+    No answer, price or identity depends on it.
     """
 
     __slots__ = ("_account", "_dataset", "_engine", "_releases", "_reports", "_snapshot")
@@ -73,7 +74,7 @@ class Session(Generic[FrameT]):
         confidence: Number = "0.95",
         analyst: str | None = None,
         invariants: InvariantTexts = (),
-        snapshot: bool | None = None,
+        snapshot: bool | str | os.PathLike[str] | None = None,
     ) -> None:
         self._snapshot = _read_snapshot(snapshot)
         self._dataset = declared(
@@ -348,19 +349,38 @@ class Session(Generic[FrameT]):
         told = progress or (lambda _: None)
         return batch.release(self._dataset, self._account, self._connect, self._releases, Path(out), told)
 
+    def keep(self) -> str:
+        """Read every private table into the snapshot's file, in the place of what it held, for sessions to come.
+
+        For the curator: nothing is asked or spent, and private rows then rest in that file. Returns its path.
+        """
+        file = self._file()
+        keep_rows(self._dataset.tables, self._dataset.schema, file)
+        return file.path
+
     def _connect(self) -> Engine:
         """The engine, connected when it is first needed."""
         if self._engine is None:
-            self._engine = open_engine(self._dataset.tables, self._dataset.schema, snapshot=self._snapshot)
+            kept = self._file() if isinstance(self._snapshot, str) else self._snapshot
+            self._engine = open_engine(self._dataset.tables, self._dataset.schema, snapshot=kept)
         return self._engine
+
+    def _file(self) -> KeptFile:
+        if not isinstance(self._snapshot, str):
+            hint = 'Name one: snapshot = "visits.snapshot" in the plan, or snapshot="visits.snapshot".'
+            raise ParameterError("no file is named for a snapshot", where="snapshot", hint=hint)
+        return KeptFile(path=self._snapshot, dataset=self._dataset.name, version=self._dataset.version)
 
 
 def _read_limits(given: Mapping[str, Number] | None) -> Limits | None:
     return None if given is None else question_limits(given)
 
 
-def _read_snapshot(given: object) -> bool | None:
+def _read_snapshot(given: object) -> bool | str | None:
     if given is None or isinstance(given, bool):
         return given
-    hint = "Write True or False; left out, CSV files are kept and other sources are not."
-    raise ParameterError("expected True or False", where="snapshot", got=kind_of(given), hint=hint)
+    if isinstance(given, str | os.PathLike) and os.fsdecode(given).endswith(KeptFile.ENDING):
+        return os.path.abspath(os.fsdecode(given))
+    hint = f'Write True, False or "visits{KeptFile.ENDING}"; left out, CSV files are kept and other sources are not.'
+    what = f"expected True, False or the path of a file that ends in {KeptFile.ENDING}"
+    raise ParameterError(what, where="snapshot", got=kind_of(given), hint=hint)

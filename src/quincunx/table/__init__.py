@@ -20,7 +20,7 @@ from quincunx.table.aggregates import (
 )
 from quincunx.table.content import Content
 from quincunx.table.declaration import question_limits
-from quincunx.table.engines import ENGINES, Engine, Result, open_engine
+from quincunx.table.engines import ENGINES, Engine, KeptFile, Result, keep_rows, open_engine
 from quincunx.table.expression import (
     NUMBERS,
     Call,

@@ -215,6 +215,62 @@ def test_who_has_too_many_pairs_is_left_out_of_a_join_of_kept_tables(kind: str) 
                 assert found.measures[0][0] == (2 * 3 + 3 * 2) << 20
 
 
+PAIRED = (
+    "SELECT COUNT(*) AS n FROM a JOIN b ON a.k = b.k",
+    # Of many rows few are left: who they are is told by numbers that are kept, whether they are too many by these.
+    "SELECT COUNT(*) AS n FROM (SELECT k FROM a WHERE x > 6) s JOIN b ON s.k = b.k",
+    "SELECT COUNT(*) AS n FROM a LEFT JOIN (SELECT k, y * y * y AS y FROM b WHERE y * y * y > 8) s ON a.k = s.k",
+    "SELECT COUNT(*) AS n FROM a FULL JOIN a c ON a.k = c.k AND a.x < c.x",
+    "SELECT COUNT(*) AS n FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.y > a.x)",
+    "SELECT COUNT(*) AS n FROM a JOIN (SELECT k, COUNT(*) AS m FROM b GROUP BY k) s ON a.k = s.k",
+)
+
+
+@pytest.mark.parametrize("text", PAIRED)
+def test_pairs_of_kept_tables_are_counted_by_the_rows_of_the_question(text: str) -> None:
+    chance, left_out = random.Random(text), 0
+    for number in range(6):
+        sizes = [[chance.choice((0, 1, 2, 3, 9)) for _ in range(5)] for _ in "ab"]
+        given = {
+            name: Table(
+                pa.table(
+                    {"k": (people := [who for who, n in enumerate(many) for _ in range(n)]), column: _some(people)}
+                ),
+                limits={"rows": 1000, "joined": 6},
+                columns={column: {"bounds": (0, 9)}},
+            )
+            for name, many, column in (("a", sizes[0], "x"), ("b", sizes[1], "y"))
+        }
+        declared = schema(given, AddRemove(key="k"))
+        program = plan(worlds.read(text, declared, worlds.evaluate), declared, 1)
+        with DuckDB(given, declared, threads=1) as read, DuckDB(given, declared, snapshot=True, threads=1) as kept:
+            kept.rehearse(program)
+            assert alike(kept.run(program), read.run(program)), (number, sizes)
+            left_out += any(n * m > 6 for n, m in zip(*sizes, strict=True))
+    assert left_out
+
+
+def _some(people: list[int]) -> pa.Array:
+    return pa.array([(7 * place + who) % 10 for place, who in enumerate(people)], pa.int64())
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_arithmetic_in_layers_above_and_below_a_filter(norm: int) -> None:
+    """A layer below the condition carries what is kept besides, and the one above it takes it from there."""
+    nested = "((a + b) * (a - b) / (a + 1)) / (b + 1)"
+    frame = {"p": [1, 1, 1, 2, 3, 3], "a": [1, 2, 3, 4, 5, 6], "b": [2, 2, 2, 0, 1, 5], "g": list("ababab")}
+    columns: dict[str, Any] = {"a": {"bounds": (0, 9)}, "b": {"bounds": (0, 9)}, "g": {"keys": ["a", "b"]}}
+    given = {"t": Table(pa.table(frame), limits={"rows": 1}, columns=columns)}
+    declared = schema(given, AddRemove(key="p"))
+    with DuckDB(given, declared, threads=1) as read, DuckDB(given, declared, snapshot=True, threads=1) as kept:
+        for by in ("", "g, "):
+            group = " GROUP BY g" if by else ""
+            sql = f"SELECT {by}SUM(CLAMP({nested}, 0, 9)) AS s, SUM(a) AS n FROM t WHERE {nested} > 0.1{group}"
+            program = worlds.planned(sql, declared, norm)
+            kept.rehearse(program)
+            assert alike(kept.run(program), read.run(program))
+
+
 class Counted:
     """A source that counts how often its rows are asked for, and may fail."""
 

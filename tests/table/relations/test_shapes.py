@@ -83,7 +83,15 @@ def test_a_refused_shape_would_mix_people(given: dict[str, Any]) -> None:
     _, known = declared(asked.unit, asked.numbers)
     with pytest.raises(RefusalError) as refused:
         plan(read(question(asked.sql), known, evaluate), known, 1)
-    assert given.get("text", "") in str(refused.value)
+    assert given["text"] in str(refused.value)
+
+
+def test_lateral_is_local_and_refused_with_what_to_write() -> None:
+    """The one shape of the design that is local and not built: QUALIFY says the same."""
+    sql = "SELECT a.k,t.y FROM A a, LATERAL (SELECT b.y FROM B b WHERE b.k=a.k ORDER BY b.y,b.g,b.d LIMIT 1) t"
+    _, known = declared("person", "whole")
+    with pytest.raises(RefusalError, match=r"QUALIFY ROW_NUMBER\(\) OVER \(PARTITION BY …\) = 1"):
+        read(question(sql), known, evaluate)
 
 
 def test_the_kit_sees_what_mixes_people_and_what_depends_on_order(monkeypatch: pytest.MonkeyPatch) -> None:

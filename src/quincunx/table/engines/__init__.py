@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quincunx.lazy import exports
-from quincunx.table.engines.engine import ENGINES, Engine, Result, open_engine
+from quincunx.table.engines.engine import ENGINES, Engine, KeptFile, Result, keep_rows, open_engine
 
 if TYPE_CHECKING:
     from quincunx.table.engines.duckdb import DuckDB
@@ -20,6 +20,6 @@ _NAMES: dict[str, tuple[str, str | None]] = {
     "evaluate": ("quincunx.table.engines.published", "evaluate"),
 }
 
-__all__ = ["ENGINES", "DuckDB", "Engine", "Result", "evaluate", "open_engine"]
+__all__ = ["ENGINES", "DuckDB", "Engine", "KeptFile", "Result", "evaluate", "keep_rows", "open_engine"]
 
 __getattr__, __dir__ = exports(__name__, _NAMES)

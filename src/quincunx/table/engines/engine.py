@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,18 +98,33 @@ class Held(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFile:
+    """Where a snapshot rests between sessions. dataset, version: of what it is one; no other is read from there."""
+
+    # Its name says what it holds, and no yes or no is taken for a file.
+    ENDING: ClassVar[str] = ".snapshot"
+
+    path: str = field(repr=False)
+    dataset: str
+    version: str
+
+
+Kept: TypeAlias = bool | KeptFile | None
+
+
 class Engine(Protocol):
     """What a session asks of an engine that holds its tables. `run` alone reads private rows.
 
     snapshot: whether private tables are read once, by the first program that needs each, and kept; None: where their
-    sources are slow to read again.
+    sources are slow to read again. A file: they are, and where `keep_rows` has made it, they are taken from there.
 
     Whatever goes wrong inside `run` is one UnavailableError with a fixed text: engines' own messages hold values.
     """
 
     kind: ClassVar[str]
 
-    def __init__(self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False) -> None: ...
+    def __init__(self, tables: Mapping[str, Held], schema: Schema, *, snapshot: Kept = False) -> None: ...
 
     @staticmethod
     def bind(
@@ -146,6 +162,15 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class Keeper(Protocol):
+    """An engine that can leave a snapshot in a file."""
+
+    def keep(self, file: KeptFile) -> None:
+        """Read all private tables into the file. UnavailableError where that fails."""
+        ...
+
+
 def engine_named(kind: str) -> type[Engine]:
     """The engine of a name in ENGINES."""
     module, name = ENGINES[kind]
@@ -159,13 +184,21 @@ def engine_for(source: object) -> type[Engine]:
     return engine_named(ELSEWHERE.get((kind.__module__.partition(".")[0], kind.__name__), "duckdb"))
 
 
-def open_engine(tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = None) -> Engine:
+def open_engine(tables: Mapping[str, Held], schema: Schema, *, snapshot: Kept = None) -> Engine:
     """The engine that reads the tables: one for all private ones."""
     kinds = {table.origin.engine for table in tables.values() if not table.public}
     if len(kinds) != 1:
         hint = "Bring them together in one place, or open a session for each."
         raise DataError("the private tables are read by different engines", where="tables", hint=hint)
     return engine_named(kinds.pop())(tables, schema, snapshot=snapshot)
+
+
+def keep_rows(tables: Mapping[str, Held], schema: Schema, file: KeptFile) -> None:
+    """Read all private tables into a snapshot's file, in the place of what it held. Nothing is asked of them."""
+    with closing(open_engine(tables, schema, snapshot=True)) as engine:
+        if not isinstance(engine, Keeper):
+            raise DataError("this engine keeps no rows", where="snapshot", got=engine.kind)
+        engine.keep(file)
 
 
 def result(program: Program, columns: Mapping[str, NDArray[Any]]) -> Result:

@@ -71,7 +71,8 @@ class Part:
 class Rows:
     """A relation in SQL. owners: the hidden columns that say whose a row is, by their names in the statement.
 
-    before: the relations of WITH that it is made of, in order.
+    before: the relations of WITH that it is made of, in order. held: where the rows are some of a kept table's, each
+    once, how many the owner of a row has in all of it.
     """
 
     relation: exp.Expression
@@ -79,6 +80,7 @@ class Rows:
     owners: Mapping[str, Piece]
     conditions: tuple[exp.Expression, ...]
     before: tuple[Part, ...] = ()
+    held: Piece | None = None
 
 
 def rows(d: Dialect, relation: Relation, sources: Sources) -> Rows:
@@ -108,7 +110,9 @@ def layered(
     """
     made: dict[Expression, Piece] = {}
     for depth, level in enumerate(_levels(expressions)):
-        columns = {**below.columns, **(also or {})} if not depth else below.columns
+        # What a layer further below keeps already is a column of it now.
+        further = {slot: piece for slot, piece in (also or {}).items() if slot not in below.columns}
+        columns = {**below.columns, **further} if not depth else below.columns
         pieces = [*columns.values(), *made.values(), *(emit(d, each, below.columns, made) for each in level)]
         found, alias = d.fenced(select(d, below, pieces)), f"{name}_{depth}"
         named = [Piece(sql=column(f"c{i}", alias), type=piece.type) for i, piece in enumerate(pieces)]
@@ -178,16 +182,24 @@ def derived(
     further: columns to be worked out besides, over the relation's own. kept: it is worked out once and may be named
     more than once, as its one relation says. Whatever compares rows is written over this.
     """
-    name = table_name(relation)
-    below, made = layered(d, rows(d, relation, sources), (further or {}).values(), f"l{name}")
-    pieces = {**below.columns, **{slot: emit(d, each, below.columns, made) for slot, each in (further or {}).items()}}
+    name, known, below = table_name(relation), stored(relation, sources) if kept else None, rows(d, relation, sources)
+    also = {} if known is None or known.held is None else {HELD: known.held}
+    below, made = layered(d, below, (further or {}).values(), f"l{name}", also)
+    columns = {**also, **below.columns}
+    held = columns.pop(HELD, None)
+    pieces = {**columns, **{slot: emit(d, each, columns, made) for slot, each in (further or {}).items()}}
     found = select(d, below, pieces.values())
+    if held is not None:
+        found = found.select(exp.alias_(held.sql.copy(), "n"), copy=False)
+    # A kept table is one state however often it is read, which costs less than to copy it.
+    part = Part(name=name, select=found, once=known is None)
     return Rows(
         relation=exp.to_table(name) if kept else found.subquery(name),
         columns={slot: Piece(sql=column(f"c{i}", name), type=pieces[slot].type) for i, slot in enumerate(pieces)},
         owners={each: Piece(sql=column(each, name), type=piece.type) for each, piece in below.owners.items()},
         conditions=(),
-        before=(*below.before, Part(name=name, select=found, once=True)) if kept else below.before,
+        before=(*below.before, part) if kept else below.before,
+        held=None if held is None else Piece(sql=column("n", name), type=held.type),
     )
 
 

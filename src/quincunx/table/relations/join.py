@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -16,6 +16,8 @@ from quincunx.table.schema import Limits
 
 # How many pairs of one owner's rows a join looks at where nothing is declared.
 JOINED: Final = 2**20
+# So many names of one column are known to show whose a row is; further ones only license nothing.
+_NAMES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +51,11 @@ class Join(Pairing):
         """inner: what equals the owner on either side. left: on the left. full: the first of both that is there."""
         if self.kind != "full":
             return one.licensed | other.licensed if self.kind == "inner" else one.licensed
-        lifted = [[self._lifted(each) for each in part.licensed] for part in (one, other)]
-        pairs = [(x, y) for x in lifted[0] for y in lifted[1]]
-        return frozenset(apply("coalesce", *each) for x, y in pairs for each in ((x, y), (y, x)))
-
-    def _lifted(self, expression: Expression) -> Expression:
-        """The same of the columns that show what it is made of."""
-        shown = {each: own for own, each in self.supplied}
-        return expression.rewrite(lambda node: shown.get(node, node) if isinstance(node, Column) else node)
+        shown: dict[Expression, list[Column]] = {}
+        for own, each in self.supplied:
+            shown.setdefault(self.base(each), []).append(own)
+        left, right = (list(_lifted(part.licensed, shown)) for part in (one, other))
+        return frozenset(apply("coalesce", *each) for x in left for y in right for each in ((x, y), (y, x)))
 
     @property
     def limits(self) -> Limits:
@@ -86,6 +85,15 @@ class Join(Pairing):
 
     def _own(self) -> dict[str, Json]:
         return {"joined": self.joined}
+
+
+def _lifted(licensed: Iterable[Expression], shown: Mapping[Expression, Sequence[Column]]) -> Iterator[Expression]:
+    """The same of the columns that show it, or what it is made of, under the first of their names."""
+    for each in licensed:
+        yield from shown.get(each, ())[:_NAMES]
+        columns = dict.fromkeys(each.columns())
+        if each not in shown and all(column in shown for column in columns):
+            yield each.rewrite(lambda node: shown[node][0] if isinstance(node, Column) else node)
 
 
 def most(limits: Limits) -> int | None:

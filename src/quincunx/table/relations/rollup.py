@@ -25,7 +25,7 @@ class RollUp(Relation):
 
     Every component of the owner is known to equal one of `by`, or it is refused; what is grouped by is the hidden owner
     in addition. Columns are called after what they hold, so that neither their order nor their names in a question
-    make it another one.
+    make it another one. floor: the least level of its columns; `narrowed` keeps what they are called by it.
     """
 
     tag: ClassVar[str] = "RollUp"
@@ -33,13 +33,14 @@ class RollUp(Relation):
     source: Relation
     by: tuple[Expression, ...]
     folds: tuple[Fold, ...] = ()
+    floor: int = 0
     _keys: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
     _totals: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Over rows without projections, so that what only renames a column below makes no other relation.
-        keys = sorted({rolled(self.source, each): each for each in self.by}.items(), key=_name)
-        totals = sorted({rolled(self.source, each): each for each in self.folds}.items(), key=_name)
+        keys = sorted({rolled(self.source, each, self.floor): each for each in self.by}.items(), key=_name)
+        totals = sorted({rolled(self.source, each, self.floor): each for each in self.folds}.items(), key=_name)
         source = self.source.fused()
         object.__setattr__(self, "by", tuple(self.source.base(each) for _, each in keys))
         object.__setattr__(self, "folds", tuple(each.rewrite(self.source.base) for _, each in totals))
@@ -107,7 +108,7 @@ class RollUp(Relation):
 
     @property
     def level(self) -> int:
-        return self.source.level + 1
+        return max(self.floor, self.source.level + 1)
 
     @property
     def made(self) -> Mapping[Slot, tuple[Expression, ...]]:
@@ -122,12 +123,13 @@ class RollUp(Relation):
         folds = tuple(each for slot, each in zip(self._totals, self.folds, strict=True) if slot in used)
         found = replace(self, folds=folds)
         below = frozenset(column.slot for each in found.expressions for column in each.columns())
-        return replace(found, source=self.source.narrowed(below))
+        source = self.source.narrowed(below)
+        return replace(found, source=source, floor=self.floor if source.level == self.source.level else self.level)
 
     def shifted(self, by: int) -> Relation:
         keys = tuple(shifted(each, by) for each in self.by)
         folds = tuple(each.rewrite(lambda part: shifted(part, by)) for each in self.folds)
-        return RollUp(source=self.source.shifted(by), by=keys, folds=folds)
+        return RollUp(source=self.source.shifted(by), by=keys, folds=folds, floor=self.floor)
 
     def size_of(self, slot: Slot) -> Size:
         return ONE if slot in self._keys or slot in self._totals else self.source.size_of(slot)
@@ -162,7 +164,7 @@ def _name(pair: tuple[Column, object]) -> str:
     return pair[0].name
 
 
-def rolled(source: Relation, part: Expression | Fold) -> Column:
+def rolled(source: Relation, part: Expression | Fold, floor: int = 0) -> Column:
     """The column of a roll-up that holds this part, called after what it holds, however the scans are numbered."""
     first = min(source.tables)
     placed = source.base(part) if isinstance(part, Expression) else part.rewrite(source.base)
@@ -173,4 +175,5 @@ def rolled(source: Relation, part: Expression | Fold) -> Column:
     counted = back(placed) if isinstance(placed, Expression) else placed.rewrite(back)
     word = placed.kind if isinstance(placed, Fold) else placed.name if isinstance(placed, Column) else "key"
     digest = hashlib.sha256(json.dumps(counted.canonical(), sort_keys=True).encode()).hexdigest()[:32]
-    return Column(name=f"{word.partition(':')[0]}:{digest}", scan=first, level=source.fused().level + 1, **placed.facts)
+    level = max(floor, source.fused().level + 1)
+    return Column(name=f"{word.partition(':')[0]}:{digest}", scan=first, level=level, **placed.facts)

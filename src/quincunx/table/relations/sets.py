@@ -23,7 +23,8 @@ class Sets(Relation):
     """The rows of two relations, column by column: all of both, those that are in both, or those in the first alone.
 
     left, right: as many columns of either side, of equal types. Rows are compared with their hidden owners. UNION is
-    a roll-up of UNION ALL by all columns. Columns are called by their place.
+    a roll-up of UNION ALL by all columns. Columns are called by their place. floor: the least level of its columns;
+    `narrowed` keeps what they are called by it.
     """
 
     tag: ClassVar[str] = "Sets"
@@ -33,6 +34,7 @@ class Sets(Relation):
     second: Relation
     left: tuple[Expression, ...]
     right: tuple[Expression, ...]
+    floor: int = 0
     _own: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +88,7 @@ class Sets(Relation):
 
     @property
     def level(self) -> int:
-        return 1 + max(each.level for each in self.inputs)
+        return max(self.floor, *(1 + each.level for each in self.inputs))
 
     @property
     def single(self) -> bool:
@@ -125,11 +127,13 @@ class Sets(Relation):
             for relation, part in ((self.first, self.left), (self.second, self.right))
         ]
         first, second = (relation.narrowed(slots) for relation, slots in sides)
-        return replace(self, first=first, second=second)
+        same = max(first.level, second.level) == max(each.level for each in self.inputs)
+        return replace(self, first=first, second=second, floor=self.floor if same else self.level)
 
     def shifted(self, by: int) -> Relation:
         left, right = (tuple(shifted(each, by) for each in part) for part in (self.left, self.right))
-        return Sets(way=self.way, first=self.first.shifted(by), second=self.second.shifted(by), left=left, right=right)
+        first, second = self.first.shifted(by), self.second.shifted(by)
+        return Sets(way=self.way, first=first, second=second, left=left, right=right, floor=self.floor)
 
     def size_of(self, slot: Slot) -> Size:
         return ONE if slot in self._own else max(each.size_of(slot) for each in self.inputs)

@@ -24,7 +24,7 @@ _CHANCE: Final = (
 _SETTING: Final = ("this depends on the server, not on the data", "Leave it out.")
 _INNER: Final = (
     "a subquery here would look at the rows of other people",
-    "Write the values themselves, as in x IN ('a', 'b'); only FROM may hold a subquery.",
+    "Write the values themselves, as in x IN ('a', 'b'), or in WHERE a subquery about the same person.",
 )
 # The first three, and where all are: a hint is one line, however many there come to be.
 _KNOWN: Final = f"There are {', '.join(each.names[0] for each in AGGREGATES[:3])} and more: docs/reference/sql.md."

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -18,11 +19,12 @@ from quincunx.data import Found, Notation, Origin, cast, connect, frame_name, or
 from quincunx.errors import DataError, RefusalError, UnavailableError
 from quincunx.table.declaration import Declaration
 from quincunx.table.engines.binding import bound, first_reading, scanned
+from quincunx.table.engines.duckdb import kept_file
 from quincunx.table.engines.duckdb.dialect import DUCKDB
 from quincunx.table.engines.duckdb.frozen import kept
 from quincunx.table.engines.duckdb.snapshot import Snapshot
 from quincunx.table.engines.duckdb.stand_in import Stage
-from quincunx.table.engines.engine import Binding, Held, Result, result
+from quincunx.table.engines.engine import Binding, Held, Kept, KeptFile, Result, result
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal
 from quincunx.table.engines.rows import Source, Sources, stored
@@ -36,7 +38,7 @@ class DuckDB:
     """Runs programs on tables. `threads` changes the speed and no result.
 
     snapshot: whether private tables are read once, by the first program that needs each, and kept in memory; None:
-    where their sources are slow to read again (CSV files).
+    where their sources are slow to read again (CSV files). A file: they are, and come from there once it is made.
 
     Whatever goes wrong inside is one UnavailableError with a fixed text: the engine's own messages hold values.
     """
@@ -44,7 +46,7 @@ class DuckDB:
     kind: ClassVar[str] = "duckdb"
 
     def __init__(
-        self, tables: Mapping[str, Held], schema: Schema, *, snapshot: bool | None = False, threads: int | None = None
+        self, tables: Mapping[str, Held], schema: Schema, *, snapshot: Kept = False, threads: int | None = None
     ) -> None:
         private = {name.lower(): table for name, table in tables.items() if not table.public}
         self._tables: Mapping[str, Held] = private | {
@@ -58,11 +60,11 @@ class DuckDB:
         self._paths = [path for origin in origins for path in origin.paths]
         self._folders = [folder for origin in origins for folder in origin.folders]
         self._threads = threads
-        self._connection = self._connected()
         self._closed = False
         # Programs that passed on made-up rows, and their statements over a source of that name.
         self._rehearsed: dict[Program, Statement] = {}
         self._stage = Stage()
+        self._file = snapshot if isinstance(snapshot, KeptFile) else None
         self._snapshot = Snapshot(
             {
                 name: table
@@ -71,6 +73,12 @@ class DuckDB:
             },
             schema,
         )
+        self._connection = self._connected()
+        if self._file is not None and Path(self._file.path).exists() and not self._attached():
+            self.close()
+            what = "the snapshot cannot be read, or is of another dataset or version, or of other declarations"
+            got, hint = Path(self._file.path).name, "Make it anew by quincunx snapshot, or remove it."
+            raise DataError(what, where="snapshot", got=got, hint=hint)
 
     def __enter__(self) -> DuckDB:
         return self
@@ -112,6 +120,16 @@ class DuckDB:
         self._closed = True
         self._connection.close()
         self._stage.close()
+
+    def keep(self, file: KeptFile) -> None:
+        """Read all private tables into a snapshot's file, in the place of what it held. Nothing is asked of them."""
+        with noticing() as pressed:
+            kept = kept_file.write(file, partial(self._snapshot.rest, file), self._paths, self._folders)
+        if not kept and pressed():
+            raise KeyboardInterrupt
+        if not kept:
+            hint = "Check that the sources can be read, and that there is room in the folder."
+            raise UnavailableError("the snapshot could not be made", where="duckdb", hint=hint)
 
     def check(self) -> tuple[str, ...]:
         """Data of this machine are looked at when they are read."""
@@ -203,6 +221,7 @@ class DuckDB:
         if self._connection is used and not self._closed and not _answers(used):
             self._connection = self._connected()
             self._snapshot.forget()
+            self._attached()
             used.close()
 
     def _sources(self, program: Program) -> Sources:
@@ -244,7 +263,16 @@ class DuckDB:
         return self._snapshot.name(table) if table in self._snapshot else frame_name(first_reading(program, number))
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
-        return connect(self._paths, self._threads, folders=self._folders)
+        kept = [] if self._file is None else kept_file.paths(self._file)
+        return connect([*self._paths, *kept], self._threads, folders=self._folders)
+
+    def _attached(self) -> bool:
+        """Whether the tables are taken from a file."""
+        file = self._file
+        if file is None or not kept_file.attached(self._connection, file, self._snapshot.rested(file)):
+            return False
+        self._snapshot.found()
+        return True
 
     def _statement(self, program: Program, sources: Sources) -> Statement:
         """The statement of a program; written once where it reads frames and kept tables, as its rehearsal did."""

@@ -21,8 +21,9 @@ from quincunx.errors import DataError, QuincunxError
 from quincunx.table.aggregates import Factor, lattice_of
 from quincunx.table.engines import weights
 from quincunx.table.engines.binding import reading
+from quincunx.table.engines.duckdb import kept_file
 from quincunx.table.engines.duckdb.dialect import DUCKDB
-from quincunx.table.engines.engine import Held
+from quincunx.table.engines.engine import Held, KeptFile
 from quincunx.table.engines.keys import normal
 from quincunx.table.engines.lattice import present, stepped
 from quincunx.table.engines.rows import Rows, Source, hidden, rows, select
@@ -117,6 +118,23 @@ class Snapshot:
     def gather_made_up(self, crowd: str, cursor: duckdb.DuckDBPyConnection) -> None:
         """The same of made-up rows, which this connection calls as the kept table is called."""
         cursor.execute(f"CREATE TEMP TABLE {crowd} AS {self._crowds[crowd]}")
+
+    def rested(self, file: KeptFile) -> dict[str, str]:
+        """The tables, by what they are called in the engine, with their names in a file. Reads nothing."""
+        return {self.name(table): self._rested(file, table) for table in self._tables}
+
+    def rest(self, file: KeptFile, connection: duckdb.DuckDBPyConnection) -> None:
+        """Read the rows of all tables into the file that the connection uses."""
+        for table in self._tables:
+            with self._origin(table).reading(connection, self.names(table)) as relation:
+                self.keep(table, relation, self._rested(file, table), connection)
+
+    def found(self) -> None:
+        """All tables are there: a file shows them."""
+        self._made.update(self._tables)
+
+    def _rested(self, file: KeptFile, table: str) -> str:
+        return kept_file.name_of(file, table, list(self._statements(table, exp.to_table("source"), "kept")))
 
     def make(self, table: str, cursor: duckdb.DuckDBPyConnection) -> None:
         """Read the rows of a table and keep them, unless that was done. All of it is kept or, if it fails, none."""

@@ -67,17 +67,23 @@ def _whose(left: Piece, right: Piece, kind: str) -> Piece:
     return Piece(sql=call("COALESCE", one.sql, other.sql), type=one.type)
 
 
-def crowded(d: Dialect, left: Rows, right: Rows, relation: Relation, joined: int) -> tuple[Part, Part]:
+def crowded(d: Dialect, left: Rows, right: Rows, relation: Relation, joined: int) -> tuple[Part, ...]:
     """Relations that end with the owners who have more pairs of rows than `joined`, by their rows on both sides.
 
     Who has too many pairs is in a bucket that has too many. Buckets are few and quickly counted, and as a rule there is
-    no such bucket, so that owners are counted in those alone: a choice of speed.
+    no such bucket, so that owners are counted in those alone: a choice of speed. Where it is kept how many rows owners
+    have, those are counted who could have too many beside the one who has the most on the other side.
     """
     owners = {name: alike([piece, right.owners[name]]) for name, piece in left.owners.items()}
     sides = []
     for place, side in enumerate((left, right)):
         keys = {name: pair[place].sql for name, pair in owners.items()}
         sides.append((side.relation, keys, d.bucket([key.copy() for key in keys.values()])))
+    if left.held is not None and right.held is not None:
+        pairs = [(left.held, right), (right.held, left)]
+        could = [_could(held, other, joined) for held, other in pairs]
+        counted = [(side, keys, each) for (side, keys, _), each in zip(sides, could, strict=True)]
+        return (Part(name=_name("p", relation), select=_counted(counted, joined), once=True),)
     full = Part(
         name=_name("b", relation),
         select=_counted([(side, {"b": bucket}, None) for side, _, bucket in sides], joined),
@@ -86,6 +92,13 @@ def crowded(d: Dialect, left: Rows, right: Rows, relation: Relation, joined: int
     among = exp.select(column("b", full.name)).from_(full.name).subquery()
     counted = [(side, keys, exp.In(this=bucket.copy(), query=among.copy())) for side, keys, bucket in sides]
     return full, Part(name=_name("p", relation), select=_counted(counted, joined), once=True)
+
+
+def _could(held: Piece, other: Rows, joined: int) -> exp.Expression:
+    """Whether so many rows could make more pairs than `joined` with those of one owner on the other side."""
+    most = exp.select(exp.Max(this=column("n"))).from_(other.relation.copy()).subquery()
+    pairs = binary(exp.Mul, cast(held.sql.copy(), "HUGEINT"), cast(most, "HUGEINT"))
+    return exp.GT(this=pairs, expression=whole(joined))
 
 
 def _counted(
