@@ -243,6 +243,7 @@ def test_names_and_types() -> None:
     assert "x_low" not in alike
 
 
+@pytest.mark.usefixtures("stream")
 def test_windows_in_the_question_are_free() -> None:
     with session() as given:
         first = given.sql(ASKED, spend="0.4")
