@@ -1,6 +1,6 @@
 """Questions whose limits are "auto": planned at every rung of a public ladder of rows, and how one is chosen.
 
-The choice is a histogram over the owners of the question's own rows: one row for each, so that nobody is weighted. See
+The choice is by counts of the owners of the question's own rows: one row for each, so that nobody is weighted. See
 climbing.md.
 """
 
@@ -12,11 +12,9 @@ from fractions import Fraction
 from typing import Literal
 
 from quincunx.errors import RefusalError
-from quincunx.table.aggregates.bins import bin_of
-from quincunx.table.aggregates.histogram import Histogram
+from quincunx.table.aggregates import in_bins
 from quincunx.table.expression import Column, Expression
 from quincunx.table.measure import Climb, Program
-from quincunx.table.operators import literal
 from quincunx.table.plan import Query
 from quincunx.table.relations import Fold, Relation, RollUp, rolled
 from quincunx.table.rules.pipeline import plan
@@ -51,9 +49,8 @@ def rungs_of(query: Query) -> tuple[int, ...]:
 def choice(query: Query, rungs: tuple[int, ...]) -> Query:
     """How many owners have at most so many rows as each rung says, and how many have more than the last."""
     rows, count = query.rows.fused(), Fold(kind="count")
-    ended = bin_of(rolled(rows, count), tuple(literal(rung) for rung in rungs))
-    counted = Histogram(argument=ended, where=None, place=0)
-    return Query(rows=RollUp(source=rows, by=_whose(rows), folds=(count,)), keys=(), aggregates=(counted,), outputs=())
+    ended = in_bins(rolled(rows, count), rungs)
+    return Query(rows=RollUp(source=rows, by=_whose(rows), folds=(count,)), keys=(), aggregates=(ended,), outputs=())
 
 
 def _at(query: Query, rung: int) -> Query:
