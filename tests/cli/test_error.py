@@ -56,7 +56,7 @@ def test_every_mechanism_can_be_named_but_those_of_more_than_numbers() -> None:
     named = said["hint"].removeprefix("Known: ").removesuffix(".").split(", ")
     # Some are made of another's noise, some of a grid of values.
     ranks = {"quantile-choice", "quantile-cuts", "quantile-flip"}
-    assert kinds().keys() - {*named} == {"threshold-selection", "ladder-sum", "count-tree", *ranks}
+    assert kinds().keys() - {*named} == {"threshold-selection", "ladder-choice", "ladder-sum", "count-tree", *ranks}
     for tag in named:
         mechanism: Any = kinds()[tag].examples()[0]
         # What the error does not depend on is not an option.

@@ -20,6 +20,7 @@ from quincunx.mechanisms import (
     DiscreteLaplace,
     Exponential,
     Gaussian,
+    LadderChoice,
     LadderSum,
     Laplace,
     PartitionSelection,
@@ -560,7 +561,7 @@ def test_the_interval_of_lemma_1_18_covers_by_exact_count(p: str, n: int, ones: 
 def test_every_mechanism_can_be_calibrated() -> None:
     assert {Laplace, Gaussian, DiscreteLaplace, DiscreteGaussian} <= {*ADDITIVE}
     # What ranks, ladders and trees cost is divided by a question among their parts, of which they are made.
-    for kind in {*kinds().values()} - {QuantileChoice, QuantileCuts, QuantileFlip, LadderSum, CountTree}:
+    for kind in {*kinds().values()} - {QuantileChoice, QuantileCuts, QuantileFlip, LadderChoice, LadderSum, CountTree}:
         assert hasattr(kind, "calibrate"), kind
         assert hasattr(kind, "for_error"), kind
 

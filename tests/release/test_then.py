@@ -243,6 +243,7 @@ def test_names_and_types() -> None:
     assert "x_low" not in alike
 
 
+@pytest.mark.usefixtures("stream")
 def test_windows_in_the_question_are_free() -> None:
     with session() as given:
         first = given.sql(ASKED, spend="0.4")
@@ -357,3 +358,27 @@ def test_simulated_intervals_hold(world: tuple[int, int], full: bool) -> None:
     shares = {kind: np.mean(each) for kind, each in held.items()}
     assert all(share >= 0.93 for share in shares.values()), shares
     assert shares["share"] < 0.999, "a share's interval is not as wide as the table"
+
+
+def test_an_extreme_widens_its_own_column_and_no_other() -> None:
+    """All draws count where the largest may have been picked: in its column, in those made of it, in all if below."""
+    noise = DiscreteLaplace(scale=10 << 20)
+    table = {"answer": published([900.0, 800.0, 700.0, 300.0], noise)}
+
+    def wide(sql: str) -> dict[str, float]:
+        found = {each.name: each.values for each in derived_columns(table, sql, Fraction(19, 20))}
+        ends = ((name, name + "_low", name + "_high") for name in found if name + "_low" in found)
+        return {name: float(str(found[high][0])) - float(str(found[low][0])) for name, low, high in ends}
+
+    share = "n / SUM(n) OVER () AS share"
+    alone = wide(f"SELECT g, {share} FROM answer")["share"]
+    beside = wide(f"SELECT g, {share}, n / MAX(n) OVER () AS top, SQRT(n) AS max FROM answer")
+    assert beside["share"] == alone
+    assert beside["max"] == wide("SELECT g, SQRT(n) AS root FROM answer")["root"]
+    for made in (
+        "SELECT g, (n + 50) / m AS share FROM (SELECT g, n, MAX(n) OVER () AS m FROM answer)",
+        "SELECT g, MAX(n) OVER () AS m, (n + 50) / m AS share FROM answer",
+        f"SELECT g, {share} FROM answer WHERE n <= (SELECT MAX(n) FROM answer)",
+    ):
+        plain = made.replace("MAX(n) OVER ()", "FIRST_VALUE(n) OVER (ORDER BY g)").replace("MAX(n)", "1000000 + SUM(n)")
+        assert wide(made)["share"] > 1.5 * wide(plain)["share"] > 0

@@ -11,6 +11,7 @@ from quincunx.mechanisms.gaussian import Gaussian
 from quincunx.mechanisms.goal import goal as goal_of
 from quincunx.mechanisms.goal import goal_outside
 from quincunx.mechanisms.histogram import Histogram, gathered
+from quincunx.mechanisms.ladder_choice import LadderChoice
 from quincunx.mechanisms.ladder_sum import LadderSum
 from quincunx.mechanisms.laplace import Laplace
 from quincunx.mechanisms.mechanism import Mechanism, Parameter
@@ -33,6 +34,7 @@ __all__ = [
     "Estimate",
     "Exponential",
     "Gaussian",
+    "LadderChoice",
     "LadderSum",
     "Laplace",
     "Mechanism",

@@ -114,6 +114,19 @@ class Ladder:
         kept = lengths > 0
         return Runs(lengths=lengths[kept], values=values[kept], slopes=slopes[kept])
 
+    def between(self, first: int, last: int) -> Histogram:
+        """The buckets from the one of `first` to the one that ends at `last` or holds it, with what lies between."""
+        split = self._split
+        start = int(np.searchsorted(self._places, first // split))
+        stop = int(np.searchsorted(self._places, -(-last // split)))
+        places = self._places[start:stop]
+        inside = np.minimum(places * split + split, last) - np.maximum(places * split, first)
+        kept = inside > 0
+        weights = (self._weights[start:stop] * inside)[kept]
+        if self.total >= 2**62:
+            weights = weights.astype(object)
+        return Histogram(places[kept] - first // split, weights)
+
 
 def differences(values: Sequence[int]) -> list[int]:
     """Each value less the one before it."""

@@ -19,6 +19,7 @@ from quincunx.loss import BoundedRangeLaw, Loss, StatedLaw
 from quincunx.mechanisms.additive import Additive, lattice_values
 from quincunx.mechanisms.discrete_gaussian import DiscreteGaussian
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
+from quincunx.mechanisms.ladder_choice import heights
 from quincunx.mechanisms.mechanism import Mechanism, World
 from quincunx.mechanisms.parameters import stated, tuples
 from quincunx.mechanisms.trial import BY_ITSELF, SLOW, Trial
@@ -120,11 +121,7 @@ class LadderSum(Mechanism):
 
     def heights(self, weights: Sequence[int]) -> list[Fraction]:
         """The logarithm of each rung's chance, but for a constant: weight that ends there does not lie above it."""
-        above, found = sum(weights), []
-        for rung, here in enumerate(weights):
-            above -= here
-            found.append(-self.eta * Fraction(above, self.weight) - self.steep * rung)
-        return found
+        return heights(weights, self.eta, self.weight, self.steep)
 
     def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
         """The exact law of the rung and the noisy sum for each tuple of weights and sums, sums clamped far off."""

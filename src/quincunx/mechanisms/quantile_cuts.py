@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,19 @@ from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
 from quincunx.loss import BoundedRangeLaw, Loss, StatedLaw
 from quincunx.mechanisms.additive import Additive
+from quincunx.mechanisms.depth import Depths
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
 from quincunx.mechanisms.histogram import Histogram, Ladder, differences
 from quincunx.mechanisms.mechanism import World
-from quincunx.mechanisms.parameters import flag, tuples
+from quincunx.mechanisms.parameters import flag, stated, tuples
+from quincunx.mechanisms.permute_and_flip import law_of
+from quincunx.mechanisms.raised import raised
 from quincunx.mechanisms.ranks import Counted, Ranks, rate_of, read_levels, read_split
 from quincunx.mechanisms.trial import BY_ITSELF, SLOW, Trial
+from quincunx.noise import uniform_integers
+from quincunx.noise.runs import Runs, passing, weights
 from quincunx.noise.runs import near as drawn_near
-from quincunx.noise.runs import weights
-from quincunx.numbers import Ball, Number, near, positive, positive_integer, precision
+from quincunx.numbers import Ball, Number, ball, near, positive, positive_integer, precision
 
 _PRECISION: Final = 256
 # The cuts beside a level are at most this part of the way to the next level, in parts of 2^−20 of it.
@@ -41,6 +45,9 @@ class QuantileCuts(Ranks):
 
     A position is drawn with probability proportional to e^{−c·|F(p) − rank|}, first for the middle level, then for
     those on either side among what lies there; `eta` is the range of one such depth, and c follows from it (ranks.md).
+    rise: by how many units of score a bucket that holds the rank may stand out beyond that; a level beside which
+    nothing is cut again is then a bucket, by permute-and-flip (norm 1) or the exponential mechanism, if nothing is
+    counted. None: by the distance alone.
     With `count` and `bins`, which are noise in units of weight and of weight/split, the total is told first, each level
     gets a cut on either side, and the weights between all cuts are told: an answer is then the total, the cuts and the
     counts between them. norm: 1 or 2, in which weights are bounded over groups.
@@ -56,6 +63,7 @@ class QuantileCuts(Ranks):
     apart: bool
     count: Additive | None
     bins: Additive | None
+    rise: int | None
     tag: ClassVar[str] = "quantile-cuts"
     directions: ClassVar[dict[str, int]] = {"eta": +1}
 
@@ -72,6 +80,7 @@ class QuantileCuts(Ranks):
         apart: bool = True,
         count: Additive | None = None,
         bins: Additive | None = None,
+        rise: Number | None = None,
     ) -> None:
         if norm not in (1, 2):
             raise ParameterError("must be 1 or 2", where="norm", got=str(norm)[:40])
@@ -89,6 +98,7 @@ class QuantileCuts(Ranks):
             "apart": flag(apart, "apart"),
             "count": count,
             "bins": bins,
+            "rise": None if rise is None else positive_integer(rise, "rise"),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -110,10 +120,14 @@ class QuantileCuts(Ranks):
 
     @property
     def loss(self) -> Loss:
-        """That of every depth, of the count and of the bins. In norm 2 a depth is known by ρ = η²/8 alone."""
-        one = BoundedRangeLaw(eta=self.eta) if self.norm == 1 else StatedLaw(epsilon=None, rho=self.eta**2 / 8)
+        """That of every depth, of the count and of the bins. In norm 2 a depth is known by ρ = η²/8 alone, and one with
+        buckets by permute-and-flip by ε = η."""
         noises = [each.loss for each in (self.count, self.bins) if each is not None]
-        return Loss.compose([Loss.of(one) * self.depth, *noises])
+        if self.norm == 2:
+            return Loss.compose([Loss.of(StatedLaw(epsilon=None, rho=self.eta**2 / 8)) * self.depth, *noises])
+        flipped = len({part.depth for part in _parts(self.cuts) if self._whole(part)})
+        one = Loss.of(BoundedRangeLaw(eta=self.eta))
+        return Loss.compose([one * (self.depth - flipped), *([stated(self.eta) * flipped] if flipped else ()), *noises])
 
     @property
     def variance(self) -> float:
@@ -170,21 +184,46 @@ class QuantileCuts(Ranks):
     def _cut(self, ladder: Ladder, levels: Sequence[Fraction]) -> list[int]:
         found: dict[int, int] = {}
         for part in _parts(len(levels)):
-            target, runs, first, rate = self._part(ladder, levels, part, found)
-            found[part.middle] = first + drawn_near(runs, target, rate)
+            given = self._part(ladder, levels, part, found)
+            if not self._whole(part):
+                found[part.middle] = given.first + drawn_near(given.runs, given.target, given.rate)
+                continue
+            depths, rate = self._depths(given, ladder)
+            if self.norm == 1:
+                passed = np.flatnonzero(passing(depths.each(), rate))
+                bucket = int(passed[uniform_integers(len(passed))])
+            else:
+                bucket = drawn_near(depths.runs(), Fraction(0), rate)
+            found[part.middle] = self._start(given, bucket)
         return [found[index] for index in range(len(levels))]
 
-    def _part(
-        self, ladder: Ladder, levels: Sequence[Fraction], part: _Part, found: dict[int, int]
-    ) -> tuple[Fraction, Any, int, Fraction]:
-        """The rank that is wanted in a part, its positions, the first of them, and c for a position."""
+    def _whole(self, part: _Part) -> bool:
+        """Whether a bucket is enough, because nothing is cut beside it and nothing counted."""
+        alone = part.middle - part.before == part.after - part.middle == 1
+        return self.rise is not None and self.bins is None and alone
+
+    def _depths(self, given: _Given, ladder: Ladder) -> tuple[Depths, Fraction]:
+        """How deep the rank lies in each bucket of a part, and c for it."""
+        buckets = max(-(-given.last // self.split) - given.first // self.split, 1)
+        depths = Depths.of(ladder.between(given.first, given.last), given.level, buckets)
+        return depths, given.rate / given.level.denominator
+
+    def _start(self, given: _Given, bucket: int) -> int:
+        """The first position of a bucket of a part."""
+        return max((given.first // self.split + bucket) * self.split, given.first)
+
+    def _part(self, ladder: Ladder, levels: Sequence[Fraction], part: _Part, found: dict[int, int]) -> _Given:
         first, last = found.get(part.before, 0), found.get(part.after, ladder.end)
         low = levels[part.before] if part.before >= 0 else Fraction(0)
         high = levels[part.after] if part.after < len(levels) else Fraction(1)
         level = (levels[part.middle] - low) / (high - low)
         start, end = ladder.at(first), ladder.at(last)
         rate = self.rate(level, several=part.depth > 0) / self.split
-        return start + level * (end - start), ladder.runs(first, last), first, rate
+        target, runs = start + level * (end - start), ladder.runs(first, last)
+        if self.rise is not None and not self._whole(part):
+            # In whole units of F: less is as good a score.
+            runs = raised(runs, end, target, math.floor(self.rise / rate))
+        return _Given(first=first, last=last, level=level, target=target, runs=runs, rate=rate)
 
     def finite(self, inputs: Sequence[Sequence[int]]) -> FiniteMechanism:
         """The exact law of the cuts for each tuple of weights in `inputs`; where there are counts, at a total of 0."""
@@ -198,12 +237,22 @@ class QuantileCuts(Ranks):
         for part in _parts(len(levels)):
             wider: list[tuple[dict[int, int], Ball]] = []
             for found, chance in laws:
-                target, runs, first, rate = self._part(ladder, levels, part, found)
-                sizes = weights(runs, target, rate)
-                total = sum(sizes, Ball(0))
-                wider += [({**found, part.middle: first + i}, chance * size / total) for i, size in enumerate(sizes)]
+                law = self._part_law(ladder, part, self._part(ladder, levels, part, found))
+                wider += [({**found, part.middle: place}, chance * size) for place, size in law]
             laws = wider
         return {tuple(found[index] for index in range(len(levels))): chance for found, chance in laws}
+
+    def _part_law(self, ladder: Ladder, part: _Part, given: _Given) -> list[tuple[int, Ball]]:
+        """The chance of every position of a part, or of the first ones of its buckets."""
+        if not self._whole(part):
+            sizes = weights(given.runs, given.target, given.rate)
+            total = sum(sizes, Ball(0))
+            return [(given.first + i, size / total) for i, size in enumerate(sizes)]
+        depths, rate = self._depths(given, ladder)
+        sizes = [(-ball(gap * rate)).exp() for gap in depths.each().tolist()]
+        total = sum(sizes, Ball(0))
+        law = law_of(sizes) if self.norm == 1 else [size / total for size in sizes]
+        return [(self._start(given, bucket), chance) for bucket, chance in enumerate(law)]
 
     @classmethod
     def examples(cls) -> Sequence[QuantileCuts]:
@@ -215,6 +264,8 @@ class QuantileCuts(Ranks):
             cls(levels=["1/10", "3/4"], buckets=3, eta=2, moves=True),
             cls(levels=["9/10"], buckets=3, split=2, eta=1, weight=3, moves=True, apart=False),
             cls(levels=["1/4", "1/2"], buckets=3, eta="1/2", norm=2, moves=True),
+            cls(levels=["1/4", "1/2", "9/10"], buckets=2, split=2, eta=1, weight=2, rise=1),
+            cls(levels=["1/10", "3/4"], buckets=3, split=2, eta=1, norm=2, moves=True, rise=3),
             cls(
                 levels=["1/3"], buckets=2, split=2, eta="1/5", count=noise, bins=DiscreteLaplace(scale=8, sensitivity=2)
             ),
@@ -249,6 +300,18 @@ def _reaches(cuts: QuantileCuts) -> list[float]:
         _ERRORS * spread * math.sqrt((1 - a) ** 2 * (3 * i + 2) + a**2 * (cuts.cuts - 3 * i - 1)) + score
         for i, a in enumerate(map(float, cuts.levels))
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """What a cut is drawn from: the positions of a part, the share and the rank wanted of it, and c for a position."""
+
+    first: int
+    last: int
+    level: Fraction
+    target: Fraction
+    runs: Runs
+    rate: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

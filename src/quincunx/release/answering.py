@@ -92,7 +92,7 @@ def answer_quote(account: Account, look: Look, connect: Connect, quote: Quote) -
         account,
         look,
         quote.question,
-        lambda: connect().rehearse(quote.program),
+        lambda: rehearsed(connect, quote.priced),
         lambda: draw_answers(connect, [quote.priced])[0],
     )
 
@@ -100,7 +100,13 @@ def answer_quote(account: Account, look: Look, connect: Connect, quote: Quote) -
 def draw_answers(connect: Connect, batch: Sequence[Priced]) -> list[dict[str, Any]]:
     """The noisy answers of priced questions, encoded. Private rows are read, and noise is drawn."""
     test_key = injected()
-    return [stored.encode(each, each.draw(connect().run(each.program)), injected=test_key) for each in batch]
+    return [stored.encode(each, each.ask(connect().run), injected=test_key) for each in batch]
+
+
+def rehearsed(connect: Connect, priced: Priced) -> None:
+    """Try all that a question may ask of the engine on made-up rows: a failure after a choice would tell of it."""
+    for program in priced.programs:
+        connect().rehearse(program)
 
 
 def _content(draw: Callable[[], Mapping[str, Any]]) -> bytes | None:

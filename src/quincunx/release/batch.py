@@ -249,7 +249,7 @@ def _planned(dataset: Dataset, look: Look, entries: Sequence[ReleaseEntry]) -> _
 
 def _waiting(dataset: Dataset, look: Look, planned: _Planned) -> list[Program]:
     """Everything that a release would ask the engine, its facts too: it is tried before anything is paid."""
-    asked = [(planned.whole or quote.question, quote.program) for quote in planned.quotes]
+    asked = [(planned.whole or quote.question, each) for quote in planned.quotes for each in quote.priced.programs]
     asked += [(stating(dataset, program), program) for program in dataset.facts.values()]
     return [program for question, program in asked if not look.answered(question)]
 

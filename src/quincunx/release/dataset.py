@@ -16,8 +16,7 @@ from quincunx.release import invariants as facts
 from quincunx.release.identity import public_digest
 from quincunx.release.witness import Witness
 from quincunx.spec import AddRemove, Budgeted, Replace, is_budgeted, of_people
-from quincunx.table import Limits, Program, Schema, Table, evaluate
-from quincunx.table import planned as plan
+from quincunx.table import Limits, Program, Schema, Table, climbing, evaluate
 from quincunx.table import schema_of as schema
 from quincunx.table import sql as reader
 
@@ -75,7 +74,7 @@ class Dataset:
         query = replace(reader.read(text, self.schema, evaluate, derive=derive), limits=limits)
         if not interval:
             query = replace(query, aggregates=tuple(each.without_interval() for each in query.aggregates))
-        return plan(query, self.schema, self.standard.norm if norm is None else norm)
+        return climbing(query, self.schema, self.standard.norm if norm is None else norm)
 
 
 def declared(

@@ -39,7 +39,6 @@ _LARGE: Final = "no interval: too many rows for a simulation"
 # Cells of one column over all draws, and numbers of which a linear output is taken apart.
 _CELLS: Final = 4_000_000
 _PROBES: Final = 400
-_EXTREMES: Final = re.compile(r"\b(arg_)?(max|min|greatest|least|median|quantile\w*|mad|mode)\b", re.IGNORECASE)
 _SUFFIXES: Final = {"low": "_low", "high": "_high", "se": "_se"}
 _TYPES: Final = {
     "BOOLEAN": "boolean", "VARCHAR": "text", "DATE": "date", "TIMESTAMP": "timestamp",
@@ -189,7 +188,7 @@ def _simulated(
         if place in linear:
             bands[place] = (None, _exact(runs[place], probes, risk))
         else:
-            bands[place] = (None, _quantiles(runs[place][1 : DRAWS + 1], rows, risk, wide=_wide(text)))
+            bands[place] = (None, _quantiles(runs[place][1 : DRAWS + 1], rows, risk, wide=origins.picked[place]))
             why[place] = SIMULATED
     return bands, why
 
@@ -335,13 +334,11 @@ def _exact(runs: Floats, probes: list[Probe], risk: Fraction) -> Band:
     return Band(low=low, high=high, se=se)
 
 
-def _wide(text: str) -> bool:
-    """Whether the statement picks the largest or smallest of noisy numbers: draws of these are off to one side."""
-    return _EXTREMES.search(text) is not None
-
-
 def _quantiles(runs: Floats, rows: int, risk: Fraction, *, wide: bool) -> Band:
-    """From the draws of each row. What takes no more values than there are rows jumps, as ranks do: all count then."""
+    """From the draws of each row. What takes no more values than there are rows jumps, as ranks do: all count then.
+
+    wide: an extreme may have been picked, whose draws are off to one side: all count too.
+    """
     low, high, se = (np.full(runs.shape[1], np.nan) for _ in range(3))
     jumps = len(np.unique(runs[np.isfinite(runs)])) <= rows
     cut = 0 if wide or jumps else math.floor(len(runs) * risk / 2)

@@ -31,12 +31,15 @@ from quincunx.table import Expected, Measure, Measured, Output, Program, Value
 _GROUPS: Final = 48
 _CHOSEN: Final = Expected(half_width=math.nan, se=None, assumed="in proportion to the bound that is chosen")
 _BARE: Final = Expected(half_width=math.nan, se=None, assumed="it will have no interval")
+_LIMITED: Final = Expected(half_width=math.nan, se=None, assumed="in proportion to the limit that is chosen")
 _UNKNOWN: Final = Expected(half_width=math.nan, se=None, assumed="it depends on the answer")
 
 
 def expected(priced: Priced, outputs: Sequence[Output], risk: Fraction, rows: int) -> list[Expected]:
     """Of each output, in a group of so many rows; the half-width is NaN where it will have no interval."""
     program = priced.program
+    if program.climb is not None:
+        return [_LIMITED] * len(outputs)
     closed = [each.expression.index if isinstance(each.expression, Measured) else None for each in outputs]
     found: dict[int, Expected] = {}
     if None in closed and any(map(_chosen, program.measures)):

@@ -14,7 +14,7 @@ from quincunx.numbers import above, exact_text, near, percent, stated
 from quincunx.release.expected import expected
 from quincunx.release.pricing import Priced
 from quincunx.release.weighting import shares
-from quincunx.release.words import measure_words, selection_words, sharing_words
+from quincunx.release.words import climb_words, measure_words, selection_words, sharing_words
 from quincunx.table import Key, Measured, Program
 
 GROUP_SIZE: Final = 1000
@@ -172,9 +172,13 @@ def _from_facts(key: Key) -> str:
 def plan_words(program: Program, priced: Priced | None) -> dict[str, Any]:
     """The parts of an Explanation that follow from the plan and the price."""
     noise = _noise_words(priced) if priced else ()
+    measures = tuple(measure_words(measure) for measure in program.measures)
+    if program.climb is not None:
+        measures = (climb_words(program.climb), *(f"at the highest rung {each}" for each in measures))
+        noise = (priced.climb.choice.words(), *noise) if priced and priced.climb else ()
     return {
         "keys": key_words(program),
-        "measures": tuple(measure_words(measure) for measure in program.measures),
+        "measures": measures,
         "selection": selection_words(priced) if priced else "",
         "noise": noise,
         "biases": program.biases,

@@ -12,7 +12,7 @@ import json
 from typing import Final
 
 from quincunx.mechanisms import Mechanism, Parameter
-from quincunx.release.pricing import Priced
+from quincunx.release.pricing import Climbing, Priced
 from quincunx.table import ColumnSchema, Program, Schema, columns_read
 from quincunx.table.canonical import Json, node, part, value
 from quincunx.table.canonical import number as rational
@@ -36,6 +36,7 @@ def asked(priced: Priced, schema: Schema, public: str) -> dict[str, object]:
     return {
         **first,
         **({"scans": _text(further)} if further else {}),
+        **({} if priced.climb is None else {"climb": _text(_climbed(program, priced.climb))}),
         "plan": _text(plan),
         "limits": _text(query.allowed.canonical()),
         "keys": _text([None if key.values is None else [value(each) for each in key.values] for key in query.keys]),
@@ -90,6 +91,17 @@ def public_digest(schema: Schema) -> str:
     contents = {table.name.lower(): table.content for table in schema.tables.values()}
     digests: dict[str, Json] = {name: each.digest for name, each in contents.items() if each is not None}
     return hashlib.sha256(_text(digests).encode("utf-8")).hexdigest()
+
+
+def _climbed(program: Program, climb: Climbing) -> Json:
+    """How limits are chosen: the rungs, what is counted for it, and by what. The rest is that of the highest rung."""
+    counted = None if program.climb is None else program.climb.choice
+    return {
+        "rungs": list(climb.rows),
+        "rows": None if counted is None else counted.query.rows.canonical(),
+        "measure": climb.choice.measure.canonical(),
+        "noise": [climb.choice.mechanism.tag, _mechanism(climb.choice.mechanism)],
+    }
 
 
 def _mechanism(mechanism: Mechanism) -> Json:

@@ -5,9 +5,10 @@ Nothing here affects privacy or a value: it says which interval a column gets. W
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Final
 
@@ -44,10 +45,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """Every column of a result, in its order, and what its rows depend on."""
+    """Every column of a result, in its order, and what its rows depend on.
+
+    picked: for each column, whether the largest, the smallest or one in the middle of several numbers may be in it.
+    """
 
     rows: Kind
     columns: tuple[Origin, ...]
+    picked: tuple[bool, ...] = ()
 
 
 def lineage(text: str, tables: Known, count: int) -> Lineage:
@@ -59,8 +64,24 @@ def lineage(text: str, tables: Known, count: int) -> Lineage:
         found = None if root is None else _Reading(tables).scope(root)
     if found is None or len(found.columns) != count:
         worst = max((Kind.OTHER, *(kind for columns in tables.values() for kind in columns.values())))
-        return Lineage(rows=worst, columns=(Origin(kind=worst),) * count)
-    return found
+        return Lineage(rows=worst, columns=(Origin(kind=worst),) * count, picked=(_picks(text),) * count)
+    return replace(found, picked=_picked(root, text, count))
+
+
+def _picked(root: Scope | None, text: str, count: int) -> tuple[bool, ...]:
+    """By the expression of each column, if nothing else in the statement picks: tables below, conditions, order."""
+    select = None if root is None else root.expression
+    if not isinstance(select, exp.Select) or len(select.expressions) != count:
+        return (_picks(text),) * count
+    rest = select.copy()
+    rest.set("expressions", [exp.Literal.number(1)])
+    if _picks(rest.sql(dialect="duckdb")):
+        return (True,) * count
+    return tuple(_picks(each.unalias().sql(dialect="duckdb")) for each in select.expressions)
+
+
+def _picks(text: str) -> bool:
+    return _EXTREMES.search(text) is not None
 
 
 def _qualified(text: str, tables: Known) -> Scope | None:
@@ -74,6 +95,9 @@ def _qualified(text: str, tables: Known) -> Scope | None:
         return None
 
 
+_EXTREMES: Final = re.compile(
+    r"\b(arg_)?(max|min|greatest|least|median|quantile\w*|mad|mode)(_by)?\s*\(", re.IGNORECASE
+)
 _UNKNOWN: Final = Origin(kind=Kind.UNKNOWN)
 # Functions over rows that are linear in their first argument.
 _LINEAR: Final = (exp.Sum, exp.Avg)

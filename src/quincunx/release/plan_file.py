@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from quincunx.data import check_local
 from quincunx.errors import QuincunxError, kind_of, under
@@ -28,6 +28,7 @@ _TOP: Final = (
     "dataset", "version", "ledger", "engine", "snapshot", "confidence", "spec", "budgets", "tables", "release",
 )  # fmt: skip
 _SPEC: Final = ("unit", "standard", "intensity", "invariants")
+_AUTO: Final[Literal["auto"]] = "auto"
 _ENTRY: Final = ("name", "sql", "spend", "share", "within", "assume", "weights", "delta", "tidy", "limits")
 _WRITTEN: Final = ("encoding", "separator", "decimal", "thousands")
 _WAYS: Final = ("spend", "share", "within")
@@ -48,7 +49,7 @@ class TableEntry:
     """
 
     source: Path | Postgres = field(repr=False)
-    limits: Mapping[str, int]
+    limits: Mapping[str, object] | Literal["auto"]
     columns: Mapping[str, Mapping[str, Any]]
     owner: Mapping[str, str] | None
     public: bool
@@ -260,16 +261,14 @@ def _table(node: Node, file: Path) -> TableEntry:
     parts = node.members(("source", "public", "limits", "columns", "owner", *_WRITTEN))
     if "source" not in parts:
         raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
-    limits = parts["limits"].members(LIMITS) if "limits" in parts else {}
-    for limit in limits.values():
-        limit.expect(int)
+    limits = _table_limits(parts["limits"]) if "limits" in parts else {}
     columns = parts["columns"].members() if "columns" in parts else {}
     for column in columns.values():
         column.members(FIELDS)
     owner = parts["owner"].members(LINK) if "owner" in parts else None
     return TableEntry(
         source=_source(parts["source"], file),
-        limits={name: limit.value for name, limit in limits.items()},
+        limits=limits,
         columns={name: column.value for name, column in columns.items()},
         owner=None if owner is None else {name: part.text() for name, part in owner.items()},
         public=parts["public"].flag() if "public" in parts else False,
@@ -304,11 +303,24 @@ def _releases(node: Node) -> tuple[ReleaseEntry, ...]:
     return tuple(entries)
 
 
+def _table_limits(node: Node) -> Mapping[str, object] | Literal["auto"]:
+    if node.value == _AUTO:
+        return _AUTO
+    found = node.members(LIMITS)
+    for name, limit in found.items():
+        # How many rows count may be chosen: "auto", or { auto = { to = 1000 } }.
+        if name != "rows" or not (limit.value == _AUTO or isinstance(limit.value, Mapping)):
+            limit.expect(int)
+    return {name: limit.value for name, limit in found.items()}
+
+
 def _limits(node: Node | None) -> Limits | None:
     """Limits of one release."""
     if node is None:
         return None
     with node.located():
+        if node.value == _AUTO:
+            return question_limits(_AUTO)
         return question_limits({name: part.value for name, part in node.members().items()})
 
 

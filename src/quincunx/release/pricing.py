@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError, PrivacyError, VerificationError
-from quincunx.loss import Loss
+from quincunx.loss import Loss, StatedLaw
 from quincunx.mechanisms import (
     Additive,
     DiscreteGaussian,
@@ -29,15 +29,17 @@ from quincunx.mechanisms import (
     PartitionSelection,
     ThresholdSelection,
     noise_of,
+    stated,
 )
 from quincunx.numbers import Number, positive
+from quincunx.release.climb import PRICE, choice
 from quincunx.release.ladder import laddered
 from quincunx.release.measurement import KeySelection, Measurement
 from quincunx.release.quantiles import quantiles
 from quincunx.release.tree import tree
 from quincunx.release.weighting import shares
 from quincunx.spec import ZCDP, Approximate, Budgeted
-from quincunx.table import Measure, Part, Program, Result, Selection, Value
+from quincunx.table import Climb, Measure, Part, Program, Result, Selection, Value
 
 # No half-width is looked for beyond this spend.
 _MOST: Final = 2**50
@@ -50,10 +52,31 @@ _WAYS_OUT: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noisy:
-    """The drawn integers of the groups that may be shown, in an order that depends on the keys alone."""
+    """The drawn integers of the groups that may be shown, in an order that depends on the keys alone.
+
+    rows: how many rows of one person counted, where that was chosen first.
+    """
 
     keys: tuple[tuple[Value, ...], ...]
     measures: tuple[NDArray[np.int64], ...]
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Climbing:
+    """How many rows of one person count, chosen on a ladder. rows: the rungs. rungs: the question at each of them."""
+
+    rows: tuple[int, ...]
+    choice: Measurement
+    rungs: tuple[Priced, ...]
+
+    @property
+    def loss(self) -> Loss:
+        """That of the choice, and of what follows it: by its parameters alone where laws differ from rung to rung."""
+        numbers = [Loss.compose(each.loss for each in rung.measurements) for rung in self.rungs]
+        after = numbers[0] if all(each == numbers[0] for each in numbers) else _parameters(self.rungs[-1])
+        selection = self.rungs[-1].selection
+        return self.choice.loss + (after if selection is None else after + selection.loss)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +84,7 @@ class Priced:
     """A planned question with what is drawn for it: one measurement for each measure, and the selection of keys.
 
     spend: in the standard's additive parameter, ε, ρ or μ². delta: the δ that the selection of keys or the noise uses.
+    climb: how many rows of one person count is chosen first; all else is then as at the highest rung.
     """
 
     program: Program
@@ -69,6 +93,13 @@ class Priced:
     delta: Fraction
     measurements: tuple[Measurement, ...]
     selection: KeySelection | None
+    climb: Climbing | None = None
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """All that the engine may be asked for it."""
+        climb = self.program.climb
+        return (self.program,) if climb is None else (climb.choice, *climb.programs)
 
     @property
     def noise(self) -> tuple[Mechanism, ...]:
@@ -78,8 +109,25 @@ class Priced:
     @property
     def loss(self) -> Loss:
         """What the whole answer leaks when the data change by one unit of protection."""
+        if self.climb is not None:
+            return self.climb.loss
         numbers = Loss.compose(each.loss for each in self.measurements)
         return numbers if self.selection is None else numbers + self.selection.loss
+
+    def at(self, rows: int | None) -> Priced:
+        """The question where so many rows of one person count; itself where that is not chosen."""
+        if self.climb is None or rows is None:
+            return self
+        return self.climb.rungs[self.climb.rows.index(rows)]
+
+    def ask(self, run: Callable[[Program], Result]) -> Noisy:
+        """What is drawn for what `run` gives, limits that are chosen before all else."""
+        if self.climb is None:
+            return self.draw(run(self.program))
+        (rung,) = self.climb.choice.draw(run(self.programs[0]).measures[0]).tolist()
+        found = self.climb.rungs[rung]
+        noisy = found.draw(run(found.program))
+        return Noisy(keys=noisy.keys, measures=noisy.measures, rows=self.climb.rows[rung])
 
     def draw(self, exact: Result) -> Noisy:
         """What is drawn for every group, and for every key where keys are unknown. The keys kept are sorted."""
@@ -102,6 +150,8 @@ def price(
     question planned for Gaussian noise; then a δ may be stated where keys are public, and is used if it lowers the
     error.
     """
+    if program.climb is not None:
+        return _climbing(program, program.climb, standard, positive(spend, "spend"), delta)
     if other is not None and delta and program.selection is None:
         return _by_curve(program, other, standard, positive(spend, "spend"), positive(delta, "delta"))
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
@@ -117,6 +167,21 @@ def price(
     return _verified(
         Priced(program=program, standard=standard, spend=total, delta=share, measurements=drawn, selection=selection)
     )
+
+
+def _climbing(program: Program, climb: Climb, standard: Budgeted, spend: Fraction, delta: Number) -> Priced:
+    """The question at every rung for three quarters of the spend, and the choice of one for the rest. See climb.md."""
+    if delta and program.selection is None:
+        hint = 'Leave delta out, or state limits: those that are "auto" are priced without.'
+        raise ParameterError("this question uses no δ", where="delta", got=str(delta)[:40], hint=hint)
+    part = spend * PRICE
+    rungs = tuple(
+        price(replace(each, weights=program.weights), standard, spend - part, delta) for each in climb.programs
+    )
+    measure = climb.choice.measures[0]
+    chosen = choice(measure, len(climb.rungs), standard, part)
+    found = Climbing(rows=climb.rungs, choice=Measurement(measure=measure, mechanism=chosen), rungs=rungs)
+    return _verified(replace(rungs[-1], program=program, spend=spend, climb=found))
 
 
 def _by_curve(program: Program, other: Program, standard: Budgeted, epsilon: Fraction, delta: Fraction) -> Priced:
@@ -142,6 +207,10 @@ def price_batch(
     question gets; a question with half the weight has twice the noise. The whole batch takes one kind of noise, that
     with the smaller errors. `spend` of each is its share ε·weight/Σ, a label: the batch is charged as one.
     """
+    if any(program.climb is not None for plans in programs for program in plans):
+        hint = "State limits in each of these releases, or leave delta out of all of them."
+        what = 'a batch that is charged as one chooses no limits: they are "auto"'
+        raise PrivacyError(what, where="limits", hint=hint)
     options = [
         priced
         for norm in (1, 2)
@@ -316,6 +385,13 @@ def _stated_delta(program: Program, standard: Budgeted, delta: object) -> Fracti
             "the keys of this question are unknown, so it must state its δ", where="delta", got="none", hint=hint
         )
     return share
+
+
+def _parameters(priced: Priced) -> Loss:
+    """What the shares of all measures are in ε or ρ, which they cost at every rung."""
+    each, _ = shares(priced.program, priced.spend)
+    whole = priced.standard.of_noise(sum(each, Fraction(0)))
+    return stated(whole) if _norm(priced.program) == 1 else Loss.of(StatedLaw(epsilon=None, rho=whole))
 
 
 def _verified(priced: Priced) -> Priced:

@@ -14,6 +14,8 @@ from quincunx.table import Grid, Measure
 TOTAL: Final = Fraction(3, 100)
 CUTS: Final = Fraction(62, 100)
 COUNTS: Final = Fraction(35, 100)
+# By how many units of score a bucket that holds the rank stands out.
+RISE: Final = 3
 # Into how many positions a bucket is divided: 2^32 parts of a row at most, so that 2^30 rows are counted exactly.
 _WEIGHTED: Final = 2**12
 _PLAIN: Final = 2**16
@@ -49,6 +51,7 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
         apart=grid.apart,
         count=count,
         bins=bins,
+        rise=RISE,
     )
 
 

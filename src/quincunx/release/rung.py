@@ -1,4 +1,4 @@
-"""A stored answer with the rungs that were chosen: sums as if their bounds had been declared. All post-processing."""
+"""A stored answer with what was chosen: as if its limits and bounds had been declared. All post-processing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from quincunx.table import Measure, Program
 
 
 def settled(program: Program, kept: Stored) -> tuple[Program, Stored]:
-    """The program and what is stored of it, with the sum at its rung in the place of each ladder."""
+    """The program at the limits that were chosen, and what is stored of it, the sum at its rung for each ladder."""
+    if program.climb is not None and kept.noisy.rows is not None:
+        program = program.climb.programs[program.climb.rungs.index(kept.noisy.rows)]
     measures, mechanisms, numbers = list(program.measures), list(kept.mechanisms), list(kept.noisy.measures)
     said = []
     for place, measure in enumerate(program.measures):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Generic, Self
+from typing import TYPE_CHECKING, Generic, Literal, Self
 
 from quincunx.data import FrameT
 from quincunx.errors import BudgetError, ParameterError, kind_of
@@ -167,7 +167,7 @@ class Session(Generic[FrameT]):
         within: Mapping[str, Number] | None = None,
         weights: Mapping[str, Number] | None = None,
         assume: Mapping[str, Number] | None = None,
-        limits: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | Literal["auto"] | None = None,
         tidy: Iterable[str] = (),
         interval: bool = True,
         about: About = "bounded",
@@ -180,7 +180,8 @@ class Session(Generic[FrameT]):
         whether a part of the spend may pay for intervals, as of quantiles. about: what intervals are about, the
         "bounded" statistic, or the "truth" where a limits report of this session covers it.
         assume: {"rows": 1000}, the size of the group for which half-widths of means and the like are reached.
-        limits: {"rows": 30}, how much of one person may count here, instead of what follows from the tables' limits.
+        limits: {"rows": 30}, how much of one person may count here, instead of what follows from the tables' limits;
+        "auto" where the question chooses privately how many rows do.
         """
         wanted = read_tidy(tidy)
         own = _read_limits(limits)
@@ -208,6 +209,10 @@ class Session(Generic[FrameT]):
         known, key = reported(dataset.schema, table)
         columns = chosen_columns(known, by)
         counted = dataset.program(count_text(known, columns))
+        if counted.climb is not None:
+            hint = "Each question chooses its own, and says which. State limits to see what they would do."
+            what = "a limits report is about limits that are stated"
+            raise ParameterError(what, where="limits", got="auto", hint=hint)
         reach = beyond_of(beyond, counted)
         asked = questions(known, key, columns, counted, reach)
         share = positive(spend, "spend") / len(asked)
@@ -265,7 +270,7 @@ class Session(Generic[FrameT]):
         within: Mapping[str, Number] | None = None,
         weights: Mapping[str, Number] | None = None,
         assume: Mapping[str, Number] | None = None,
-        limits: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | Literal["auto"] | None = None,
         group_size: Number = GROUP_SIZE,
         interval: bool = True,
     ) -> Explanation:
@@ -295,7 +300,7 @@ class Session(Generic[FrameT]):
         within: Mapping[str, Number] | None = None,
         weights: Mapping[str, Number] | None = None,
         assume: Mapping[str, Number] | None = None,
-        limits: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | Literal["auto"] | None = None,
     ) -> Cost:
         """What the question would cost, and whether the budgets cover it. Free."""
         price = Price(
@@ -314,7 +319,7 @@ class Session(Generic[FrameT]):
         within: Mapping[str, Number] | None = None,
         weights: Mapping[str, Number] | None = None,
         assume: Mapping[str, Number] | None = None,
-        limits: Mapping[str, Number] | None = None,
+        limits: Mapping[str, Number] | Literal["auto"] | None = None,
         group_size: Number = GROUP_SIZE,
     ) -> tuple[OutputError, ...]:
         """How far each output would be off. Free."""
@@ -372,7 +377,7 @@ class Session(Generic[FrameT]):
         return KeptFile(path=self._snapshot, dataset=self._dataset.name, version=self._dataset.version)
 
 
-def _read_limits(given: Mapping[str, Number] | None) -> Limits | None:
+def _read_limits(given: Mapping[str, Number] | Literal["auto"] | None) -> Limits | None:
     return None if given is None else question_limits(given)
 
 

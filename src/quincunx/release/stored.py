@@ -47,7 +47,9 @@ def encode(priced: Priced, noisy: Noisy, *, injected: bool) -> dict[str, Any]:
         "format": FORMAT,
         "injected": injected,
         "loss": json.loads(priced.loss.to_json()),
-        "noise": [each.mechanism.to_json() for each in priced.measurements],
+        # Only where it was chosen: other answers are stored as they always were.
+        **({} if noisy.rows is None else {"limits": {"rows": noisy.rows}}),
+        "noise": [each.mechanism.to_json() for each in priced.at(noisy.rows).measurements],
         "keys": [[value_out(value) for value in key] for key in noisy.keys],
         "measures": [numbers.tolist() for numbers in noisy.measures],
     }
@@ -75,6 +77,7 @@ def decode(data: Mapping[str, Any]) -> Stored:
         noisy=Noisy(
             keys=tuple(tuple(value_in(value) for value in key) for key in data["keys"]),
             measures=tuple(np.array(numbers, dtype=np.int64) for numbers in data["measures"]),
+            rows=None if "limits" not in data else int(data["limits"]["rows"]),
         ),
         mechanisms=tuple(from_json(each) for each in data["noise"]),
         loss=Loss.from_json(json.dumps(data["loss"])),

@@ -28,6 +28,9 @@ def spend_within(
     aggregates and what stands above them is simulated on such groups, as is the error that is shown for it.
     """
     wanted, rows = named(program, within), assumed_rows(assume)
+    if program.climb is not None:
+        hint = "Errors depend on the limit that will be chosen: give a spend, or state limits."
+        raise ParameterError('limits are "auto"', where="within", got=", ".join(within)[:40], hint=hint)
     for output, _ in wanted:
         if climbs(program, output):
             hint = "Its error depends on the bound that will be chosen: give a spend, or declare bounds."

@@ -9,9 +9,10 @@ from math import isqrt
 
 from quincunx.mechanisms import Mechanism
 from quincunx.numbers import amount
+from quincunx.release.climb import PRICE as CLIMB_PRICE
 from quincunx.release.ladder import PRICE
 from quincunx.release.pricing import Priced
-from quincunx.table import Call, Column, Expression, Ladder, Measure, Measured, Program
+from quincunx.table import Call, Climb, Column, Expression, Ladder, Measure, Measured, Program
 from quincunx.table.operators import apply, cast
 
 
@@ -57,6 +58,15 @@ def _ladder_words(measure: Measure, ladder: Ladder) -> str:
     return (
         f"the sum of {measure.of} bounded by one of {len(ladder.rungs)} rungs from {first} to {last}, {sides}"
         f"chosen for {PRICE} of its share by the rows above each, C₁ = {most} of one person"
+    )
+
+
+def climb_words(climb: Climb) -> str:
+    """How limits are chosen, and for what."""
+    first, last = climb.rungs[0], climb.rungs[-1]
+    return (
+        f"how many rows of one person count, one of {len(climb.rungs)} rungs from {first} to {last:,}, chosen for "
+        f"{CLIMB_PRICE} of the spend by how many people have more"
     )
 
 

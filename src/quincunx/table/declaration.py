@@ -27,6 +27,10 @@ _HIGH: Final = 10**9
 # The lattice of a ladder has at most so many steps up to its end; what one person may add up is checked with limits.
 _STEPS: Final = 2**56
 _AUTO_HINT: Final = 'Write "auto", or {"auto": {"from": 1, "to": "1e9", "negative": false}}, each part optional.'
+# Up to how many rows of one person a question chooses how many count, where that is not said, and at most.
+_ROWS: Final = 10_000
+_MOST_ROWS: Final = 2**20
+_LIMITS_HINT: Final = 'Write {"rows": 20}, "auto", or {"rows": {"auto": {"to": 1000}}}.'
 _NAMED: Final = {"via": "table", "on": "column"}
 # More public keys than this in one column are not meant.
 MAX_KEYS: Final = 1_000_000
@@ -54,17 +58,39 @@ class Declaration:
     auto: Mapping[str, object] | None = None
 
 
-def read_limits(given: Mapping[str, object]) -> Limits:
-    """Limits from {"rows": …, "groups": …, "per_group": …}."""
+def read_limits(given: Mapping[str, object] | str) -> Limits:
+    """Limits from {"rows": …, "groups": …, "per_group": …}; "auto" is {"rows": "auto"}."""
+    if given == "auto":
+        given = {"rows": "auto"}
     if not isinstance(given, Mapping):
-        raise DataError("expected a mapping", where="limits", got=kind_of(given), hint='Write {"rows": 20}.')
+        raise DataError("expected a mapping", where="limits", got=kind_of(given), hint=_LIMITS_HINT)
     with under("limits"):
         _known(given, LIMITS, "limits")
-        return Limits(**{name: positive_integer(value, f"limits.{name}") for name, value in given.items()})
+        auto = _climb(given.get("rows"), "limits.rows")
+        numbers = {name: value for name, value in given.items() if auto is None or name != "rows"}
+        return Limits(auto=auto, **{name: positive_integer(value, f"limits.{name}") for name, value in numbers.items()})
 
 
-def question_limits(given: Mapping[str, object]) -> Limits:
-    """Limits of one question, from {"rows": …, "groups": …, "per_group": …}."""
+def _climb(given: object, where: str) -> int | None:
+    """Up to how many rows a question chooses, from "auto" or {"auto": {"to": …}}; None for a number."""
+    if given == "auto":
+        return _ROWS
+    if not isinstance(given, Mapping):
+        return None
+    _known(given, ("auto",), where)
+    parts = given.get("auto")
+    if not isinstance(parts, Mapping):
+        raise DataError("expected a mapping", where=f"{where}.auto", got=kind_of(parts), hint=_LIMITS_HINT)
+    _known(parts, ("to",), f"{where}.auto")
+    last = positive_integer(parts.get("to", _ROWS), f"{where}.auto.to")
+    if not 2 <= last <= _MOST_ROWS:
+        hint = f"End it between 2 and {_MOST_ROWS:,}."
+        raise DataError("no ladder of rows ends there", where=f"{where}.auto.to", got=str(last)[:40], hint=hint)
+    return last
+
+
+def question_limits(given: Mapping[str, object] | str) -> Limits:
+    """Limits of one question, from {"rows": …, "groups": …, "per_group": …}; "auto" is {"rows": "auto"}."""
     found = read_limits(given)
     if found.joined is not None or found == Limits():
         hint = "Write rows, groups or per_group; how many pairs are joined is declared of a table."

@@ -233,6 +233,19 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Climb:
+    """How many rows of one unit count is chosen before a question is answered: a rung of a public ladder.
+
+    rungs: numbers of rows, from the lowest. choice: counts the units whose rows end at each rung, and beyond the last.
+    programs: the question at each rung.
+    """
+
+    rungs: tuple[int, ...]
+    choice: Program
+    programs: tuple[Program, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A question, planned: what the engine computes and what each number means. No private row was read.
 
@@ -241,6 +254,7 @@ class Program:
     down"). worlds: the column, in every private table, that tells datasets apart that are asked together (neighbour
     replay), each by itself: it is the first key, belongs to the owner of a row in every scan, and takes no part in
     which keys an owner keeps. weights: how much of the spend each measure gets beside the others; none: equal shares.
+    climb: how many rows of one unit count is chosen first; all else is then that of the highest rung.
     """
 
     query: Query
@@ -250,6 +264,7 @@ class Program:
     biases: tuple[str, ...]
     worlds: str | None = None
     weights: tuple[Fraction, ...] = ()
+    climb: Climb | None = None
 
     def lattices(self, index: int) -> tuple[Lattice, ...]:
         """Where the values of an aggregate's measures lie."""

@@ -84,7 +84,8 @@ class Query:
     """A question: rows below, aggregates in the middle, post-processing above.
 
     Every aggregate that occurs anywhere, also only in HAVING or ORDER BY, is in `aggregates`, is charged and is noised.
-    limits: those that are stated for this question alone; they choose C, as all limits do, and prove nothing.
+    limits: those that are stated for this question alone; they choose C, as all limits do, and prove nothing. climbed:
+    they were not stated but chosen, on a ladder.
     above: a statement over the published aggregates a0, a1, … and keys k0, k1, … of the table `answer`, which then says
     all that comes after the noise; empty where outputs, HAVING and ORDER BY say it.
     """
@@ -101,6 +102,7 @@ class Query:
     offset: int = 0
     above: str = ""
     limits: Limits | None = None
+    climbed: bool = False
 
     @property
     def allowed(self) -> Limits:

@@ -71,7 +71,8 @@ class Limits:
 
     rows: of its rows; groups: of its different groups; per_group: of its rows in one group. None: no limit of this
     kind. They bound by weighting, so no row is cut. joined: how many pairs of its rows a join may look at; who has more
-    is left out of the join, before any pair is made.
+    is left out of the join, before any pair is made. auto: instead of rows, each question chooses how many count, from
+    1 to so many.
     """
 
     tag: ClassVar[str] = "Limits"
@@ -80,10 +81,14 @@ class Limits:
     groups: int | None = None
     per_group: int | None = None
     joined: int | None = None
+    auto: int | None = None
 
     def instead(self, stated: Limits) -> Limits:
         """These, with those that are stated in their place."""
-        return replace(self, **{name: most for name, most in stated.stated.items() if most is not None})
+        found = replace(self, **{name: most for name, most in stated.stated.items() if most is not None})
+        if stated.auto is not None:
+            return replace(found, rows=None, auto=stated.auto)
+        return found if stated.rows is None else replace(found, auto=None)
 
     @property
     def stated(self) -> dict[str, int | None]:
@@ -94,6 +99,7 @@ class Limits:
         """What names it in a ledger."""
         # Keys are older than joins.
         further: dict[str, Json] = {} if self.joined is None else {"joined": self.joined}
+        further |= {} if self.auto is None else {"auto": self.auto}
         return canonical.node(self.tag, rows=self.rows, groups=self.groups, per_group=self.per_group, **further)
 
 

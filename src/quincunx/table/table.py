@@ -69,7 +69,7 @@ Frame: TypeAlias = Streamed | Lazy
 class _Declared(TypedDict, total=False):
     """What may be declared of a private table, for the checker of types."""
 
-    limits: Mapping[str, object] | None
+    limits: Mapping[str, object] | Literal["auto"] | None
     columns: Mapping[str, Mapping[str, object]] | None
     owner: Mapping[str, str] | None
     encoding: str | None
@@ -84,7 +84,8 @@ class Table(Generic[FrameT]):
 
     source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, the path of a
     Parquet or CSV file, of a folder of Parquet files or a pattern for them, or a table of a database (Postgres).
-    limits: how much of one person may count in a question: rows, groups, per_group. columns: name → {"type", "bounds",
+    limits: how much of one person may count in a question: rows, groups, per_group; "auto" where each question chooses
+    privately how many rows count. columns: name → {"type", "bounds",
     "step", "keys", "length", "null"}, each optional. owner: {"via": table, "on": column} where the table has no
     person's key: its rows are those people's to whom rows of `via` with the same value belong. public: anyone may read
     it; it has no limits. encoding, separator, decimal, thousands: how a CSV file is written that is not UTF-8, or not
@@ -127,7 +128,7 @@ class Table(Generic[FrameT]):
         self,
         source: Frame | str | Path | Postgres,
         *,
-        limits: Mapping[str, object] | None = None,
+        limits: Mapping[str, object] | Literal["auto"] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
         owner: Mapping[str, str] | None = None,
         public: bool = False,

@@ -13,7 +13,7 @@ from quincunx.table.aggregates.count import Count
 from quincunx.table.aggregates.covariance import Covariance
 from quincunx.table.aggregates.distinct import Distinct
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Noise, Numbers, Part
-from quincunx.table.aggregates.histogram import Histogram
+from quincunx.table.aggregates.histogram import Histogram, in_bins
 from quincunx.table.aggregates.intercept import Intercept
 from quincunx.table.aggregates.mean import Mean
 from quincunx.table.aggregates.people import People
@@ -68,6 +68,7 @@ __all__ = [
     "decimals",
     "exact_decimal",
     "grid_of",
+    "in_bins",
     "lattice_of",
     "quotient",
 ]

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from quincunx.table.aggregates.bins import PARTS, Bins, Edged
+from quincunx.table.aggregates.bins import PARTS, Bins, Edged, bin_of
 from quincunx.table.aggregates.estimate import Estimate, Expected, Floats, Numbers, Part
 from quincunx.table.aggregates.term import Lattice
 from quincunx.table.aggregates.tree import each_bin, fitted_counts, half_width, standard_error
+from quincunx.table.expression import Expression
 from quincunx.table.interval import Bounds
+from quincunx.table.operators import literal
 from quincunx.table.typing.facts import Facts
 
 
@@ -56,6 +58,11 @@ class Histogram(Bins):
         del rows
         (part,) = parts
         return expected(part, each_bin(part.noise.bins, part.noise.branching)[self.place], risk)
+
+
+def in_bins(value: Expression, edges: Sequence[int]) -> Histogram:
+    """Rows by the bins that end with these edges, and after the last."""
+    return Histogram(argument=bin_of(value, tuple(literal(edge) for edge in edges)), where=None, place=0)
 
 
 def counted(counts: NDArray[Any], settled: NDArray[np.bool_], part: Part, row: Floats, risk: Fraction) -> Estimate:

@@ -21,7 +21,9 @@ def bias(draft: Draft) -> Draft:
 def _weights(draft: Draft) -> Iterator[str]:
     unit, limits = draft.schema.unit, draft.limits
     who = "People" if unit.per is None else f"Person-{unit.per.period}s"
-    if draft.query.limits is not None:
+    if draft.query.climbed:
+        yield f"How many rows of one person may count was chosen privately: {limits.rows}."
+    elif draft.query.limits is not None:
         yield f"Limits of this question alone: {', '.join(_stated(draft.query.limits))}."
     for relation in draft.query.rows.walk():
         yield from relation.lacks(who)
