@@ -50,6 +50,8 @@ def attempted(x: Piece, kind: str) -> exp.Expression:
     """x as a value of another type, NULL where it has none; a text is of the type's grammar, a double whole."""
     if kind == "BOOLEAN" and x.type not in ("VARCHAR", "BOOLEAN", "NULL"):
         return _null(kind) if x.type in _DATES else binary(exp.NEQ, x.sql, exp.Literal.number(0))
+    if kind in _DATES and x.type not in (*_DATES, "VARCHAR", "NULL"):
+        return _null(kind)
     if x.type in _DATES and kind not in (*_DATES, "VARCHAR"):
         return _null(kind)
     if x.type == "BOOLEAN" and kind != "BOOLEAN":
