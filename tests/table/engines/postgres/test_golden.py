@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from typing import Any
 
 import pytest
 import sqlglot
 from sqlglot import exp
 
-from quincunx.spec.unit import AddRemove
+from quincunx.table.engines.duckdb.dialect import DUCKDB
+from quincunx.table.engines.engine import result
 from quincunx.table.engines.postgres import PostgresEngine, connection
+from quincunx.table.engines.postgres.engine import _columns
 from quincunx.table.engines.postgres.origin import Found
 from quincunx.table.engines.postgres.source import Postgres
+from quincunx.table.engines.statement import statement
+from quincunx.table.measure import Program
 from tests.postgres import Server
-from tests.table import worlds
 from tests.table.engines.conformance import golden as asked
 from tests.table.engines.conformance import worlds as awkward
-from tests.table.engines.conformance.engines import InDuckDB
+from tests.table.engines.conformance.engines import InDuckDB, InPostgres
 from tests.table.engines.conformance.questions import questions
 from tests.table.engines.postgres import golden
-from tests.table.engines.postgres.places import framed, read
+
+GOLDEN = json.loads(asked.PATH.read_text(encoding="utf-8"))
 
 
 def test_the_statements_of_postgres_are_the_golden_ones() -> None:
@@ -95,18 +101,46 @@ def test_what_may_change_while_it_is_read_is_worked_out_once_in_every_question(f
 
 
 @pytest.mark.ci
-def test_a_translation_of_the_other_engines_statement_does_not_do(reading: Server) -> None:
-    """The control of the suite: what sqlglot makes of DuckDB's statements fails on most of them."""
-    source = framed(reading, worlds.frame([]))
-    engine, declared = worlds.world([], AddRemove(key="person"), {"rows": 20, "groups": 3})
-    failed = 0
-    with engine, connection.connect(read(reading, source.table)) as database:
-        for text in worlds.QUESTIONS:
-            sql = engine.sql(worlds.planned(text, declared, 1))
-            translated = sqlglot.transpile(sql, read="duckdb", write="postgres", error_level=None)[0]
-            try:
-                name = f'"{source.name[0]}"."{source.name[1]}"'
-                database.execute(f"EXPLAIN {translated}".replace("FROM source", f"FROM {name}").encode())
-            except Exception:
-                failed += 1
-    assert failed >= len(worlds.QUESTIONS) - 2
+def test_a_translation_of_the_other_engines_statement_does_not_do(reading: Server, full: bool) -> None:
+    """The control of the suite: DuckDB's statements as sqlglot translates them, asked as the suite asks.
+
+    Lists of keys are given to them as constants, and 128 bits as NUMERIC, of which sqlglot knows nothing.
+    """
+    there, data = InPostgres(reading), awkward.tables()
+    # One table, so that one name is to be replaced.
+    chosen = [each for each in questions() if each.count("FROM visits") == 1 and "SELECT" not in each[1:]]
+    equal, wrong, raised = 0, [], []
+    with there.opened(data), InDuckDB().opened(data) as (duck, declared):
+        source = Postgres(reading.address("reader"), table="public.asked_visits")
+        with connection.connect(source) as database:
+            for text in chosen[:: 1 if full else 6]:
+                program = asked.planned(text, declared, 1)
+                try:
+                    cursor = database.execute(translated(duck, program).encode())
+                    found = [each.name for each in cursor.description or ()], cursor.fetchall()
+                    same = asked.digest(asked.exact(result(program, _columns(program, *found))))
+                    equal += same == GOLDEN[f"1 {text}"]
+                    wrong += [text] if same != GOLDEN[f"1 {text}"] else []
+                except Exception as error:
+                    raised.append(str(error).partition("\n")[0])
+    print(f"of {equal + len(wrong) + len(raised)} translated: {equal} equal, {len(wrong)} wrong, {len(raised)} errors")
+    assert len(wrong) + len(raised) > equal
+    assert len(set(raised)) >= 3
+
+
+def translated(duck: Any, program: Program) -> str:
+    """The statement as sqlglot writes it for PostgreSQL."""
+    parameters = statement(program, duck._sources(program), DUCKDB).parameters
+
+    def changed(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Parameter | exp.Placeholder) and node.name in parameters:
+            listed = [exp.null() if each is None else exp.Literal.string(str(each)) for each in parameters[node.name]]
+            return exp.Array(expressions=listed)
+        if isinstance(node, exp.Table) and node.name == "source":
+            return exp.alias_(exp.table_("asked_visits", db="public"), "source", table=True)
+        if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.INT128:
+            return exp.DataType.build("NUMERIC")
+        return node
+
+    tree = sqlglot.parse_one(duck.sql(program), dialect="duckdb").transform(changed)
+    return str(tree.sql(dialect="postgres", unsupported_level=sqlglot.ErrorLevel.IGNORE))
