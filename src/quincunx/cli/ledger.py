@@ -326,9 +326,9 @@ def _show_account(account: Account) -> None:
 
 def _what(record: Record, symbols: dict[str, str]) -> Text:
     # That a ledger moved is about no dataset.
-    dataset = record.body.get("dataset")
+    dataset = record.body.get("dataset", "")
     words = _WORDS[record.kind](record.body, symbols.get(dataset, ""))
-    return Text(words if dataset is None else f"{dataset}: {words}")
+    return Text(f"{dataset}: {words}" if dataset else words)
 
 
 def _total(body: dict[str, Any]) -> str:
