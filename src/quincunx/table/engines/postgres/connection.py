@@ -34,6 +34,8 @@ SETTINGS: Final = {
     "idle_session_timeout": "0",
     "client_min_messages": "error",
     "client_encoding": "UTF8",
+    # Hash tables that workers share are in shared memory, which grows with the rows and may be little in a container.
+    "enable_parallel_hash": "off",
     "enable_mergejoin": "off",
     "jit": "off",
 }
