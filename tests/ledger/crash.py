@@ -1,11 +1,13 @@
 """A process that ends between two statements: every place where a crash can happen, one after another.
 
-    python -m tests.ledger.crash FOLDER [--server=PORT]
+    python -m tests.ledger.crash FOLDER [--server=PORT] [--moves]
 
 For each step (register, reserve, store, add, amend, halt, reopen) a child is forked that leaves, without cleaning up,
 before its k-th statement, for k = 1, 2, … until the step completes. After each crash the ledger is opened again,
 verified, and the step is repeated. --server: in a PostgreSQL server on this port, with the roles of a ledger. The
-report is one JSON object: step → for each k what was recorded, and what the repetition cost.
+report is one JSON object: step → for each k what was recorded, and what the repetition cost. --moves: instead, files
+move to that server, and for each k the report says which of the two could be spent from, before and after the same
+move again.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from quincunx.errors import HaltedError
+from quincunx.errors import HaltedError, RegistrationError, UnavailableError
 from quincunx.ledger import Ledger
 from quincunx.ledger.sqlite import store
 from tests.ledger.worlds import made, question, specification
@@ -63,6 +65,13 @@ class MortalSession(psycopg.Connection[Any]):
         Mortal.left -= 1
         return super().execute(*words, **more)
 
+    def cursor(self, *words: Any, **more: Any) -> Any:
+        # What is copied does not go by execute.
+        if Mortal.left == 0:
+            os._exit(CRASHED)
+        Mortal.left -= 1
+        return super().cursor(*words, **more)
+
 
 def failing(ledger: Ledger) -> None:
     with suppress(HaltedError):
@@ -81,7 +90,7 @@ STEPS: dict[str, Callable[[Ledger], object]] = {
 BEFORE: dict[str, list[str]] = {step: ["register"] for step in STEPS} | {"register": [], "reopen": ["register", "halt"]}
 
 
-def crashed(path: str, step: str, statement: int) -> int:
+def crashed(path: str, act: Callable[[Ledger], object], statement: int) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -90,7 +99,7 @@ def crashed(path: str, step: str, statement: int) -> int:
             psycopg.connect = MortalSession.connect  # type: ignore[assignment]
             ledger = Ledger.open(path)
             Mortal.left = statement
-            STEPS[step](ledger)
+            act(ledger)
             code = DONE
         finally:
             os._exit(code)
@@ -105,7 +114,7 @@ def report(folder: Path, server: Server | None = None) -> dict[str, list[dict[st
             with Ledger.open(path) as ledger:
                 for earlier in BEFORE[step]:
                     STEPS[earlier](ledger)
-            code = crashed(path, step, statement)
+            code = crashed(path, STEPS[step], statement)
             with Ledger.open(path) as ledger:
                 entry: dict[str, Any] = {"code": code, "left": [record.kind for record in ledger.records()]}
                 ledger.verify()
@@ -126,7 +135,43 @@ def report(folder: Path, server: Server | None = None) -> dict[str, list[dict[st
     return found
 
 
+def spends(path: str, asked: str) -> bool:
+    """Whether a new question is paid for there; if not, it has moved, or is empty and knows no dataset."""
+    with Ledger.open(path) as ledger:
+        try:
+            ledger.reserve(question(asked, "1/100"))
+        except (UnavailableError, RegistrationError):
+            return False
+        ledger.verify()
+        return True
+
+
+def moves(folder: Path, server: Server) -> list[dict[str, Any]]:
+    """For each statement of a move: which of the two places could be spent from, and what a repetition leaves."""
+    found = []
+    for statement in range(1000):
+        path, address = str(folder / f"move-{statement}.db"), made(server)
+        with Ledger.open(path) as ledger:
+            for step in ("register", "store", "add"):
+                STEPS[step](ledger)
+            ledger.reserve(question("open"))
+        code = crashed(path, lambda ledger, address=address: ledger.move(address), statement)  # type: ignore[misc]
+        entry: dict[str, Any] = {"code": code, "before": [spends(path, "y"), spends(address, "y")]}
+        with Ledger.open(path) as ledger:
+            head = ledger.move(address)
+        entry["after"] = [spends(path, "z"), spends(address, "z")]
+        with Ledger.open(address) as ledger:
+            ledger.verify(head)
+        found.append(entry)
+        if code == DONE:
+            break
+    return found
+
+
 if __name__ == "__main__":
     port = next((int(word.partition("=")[2]) for word in sys.argv if word.startswith("--server=")), None)
     running = None if port is None else Server(binaries=Path(), folder=Path(), port=port, durable=True)
-    print(json.dumps(report(Path(sys.argv[1]), running)))
+    if "--moves" in sys.argv and running is not None:
+        print(json.dumps(moves(Path(sys.argv[1]), running)))
+    else:
+        print(json.dumps(report(Path(sys.argv[1]), running)))

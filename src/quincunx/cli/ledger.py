@@ -325,8 +325,10 @@ def _show_account(account: Account) -> None:
 
 
 def _what(record: Record, symbols: dict[str, str]) -> Text:
-    dataset = record.body["dataset"]
-    return Text(f"{dataset}: {_WORDS[record.kind](record.body, symbols[dataset])}")
+    # That a ledger moved is about no dataset.
+    dataset = record.body.get("dataset", "")
+    words = _WORDS[record.kind](record.body, symbols.get(dataset, ""))
+    return Text(f"{dataset}: {words}" if dataset else words)
 
 
 def _total(body: dict[str, Any]) -> str:

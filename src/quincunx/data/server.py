@@ -5,14 +5,13 @@ Tables that live in a database and ledgers of teams are reached by the same rule
 
 from __future__ import annotations
 
-import re
+from ipaddress import ip_address
 from typing import Any, Final
 
 from quincunx.errors import ParameterError, UnavailableError
 
 # What would make a connection say less than it must: these are ours.
 _OURS: Final = ("options", "application_name", "client_encoding", "target_session_attrs", "sslpassword")
-_LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|::1|")
 
 
 def server_parts(address: str, where: str, hint: str) -> dict[str, Any]:
@@ -40,15 +39,26 @@ def server_parts(address: str, where: str, hint: str) -> dict[str, Any]:
     return parts
 
 
-def check_encrypted(host: str, encrypted: bool, mode: str, what: str) -> None:
+def check_encrypted(host: str, number: str, encrypted: bool, mode: str, what: str) -> None:
     """Refuse a connection over a network on which somebody between could answer in the database's place.
 
-    what: is on the other machine.
+    host: as it was named. number: the address of the Internet that answers, empty for a socket of this machine. what:
+    is on the other machine.
     """
-    if not host.startswith("/") and not _LOOPBACK.fullmatch(host) and (not encrypted or mode != "verify-full"):
+    if not _here(host, number) and (not encrypted or mode != "verify-full"):
         hint = "Add sslmode=verify-full (and sslrootcert=…) to the address, or to the service file."
         needs = f"{what} on another machine needs a connection that proves who answers"
         raise UnavailableError(needs, where=host, got=f"sslmode={mode or 'prefer'}", hint=hint)
+
+
+def _here(host: str, number: str) -> bool:
+    """Whether this machine answers. A name says nothing: hostaddr sends localhost anywhere, and so may a resolver."""
+    if not number:
+        return not host or host.startswith(("/", "@"))
+    try:
+        return ip_address(number).is_loopback
+    except ValueError:
+        return False
 
 
 def server_library(where: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +15,11 @@ from quincunx.errors import HaltedError, ParameterError, RegistrationError, Unav
 from quincunx.ledger import Ledger
 from quincunx.ledger.book import Book
 from quincunx.ledger.postgres.transaction import PostgresTransaction
-from tests.ledger.worlds import made, question, specification, ticking
+from tests.ledger.worlds import made, question, specification, swift_folder, ticking
 from tests.postgres import Server
 
 pytestmark = pytest.mark.ci
+ROOT = Path(__file__).parents[3]
 OLD = Path(__file__).parents[2] / "fixtures" / "ledger_v1.db"
 
 
@@ -141,6 +145,25 @@ def test_a_crash_leaves_at_most_one_that_can_spend(
         assert [spends(path), spends(address)] == [False, True]
     with Ledger.open(address) as new:
         new.verify(head)
+
+
+def test_a_process_that_ends_before_any_statement_of_a_move_leaves_at_most_one_that_can_spend(
+    durable: Server,
+) -> None:
+    with swift_folder() as folder:
+        command = [sys.executable, "-m", "tests.ledger.crash", folder, f"--server={durable.port}", "--moves"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    print(f"{len(found)} moves")
+    *cut, last = found
+    assert {each["code"] for each in cut} == {77}
+    assert (last["code"], last["before"]) == (0, [False, True])
+    assert all(each["after"] == [False, True] for each in found)
+    # First the old one, then none of both, then the new one; never two.
+    states = [each["before"] for each in cut]
+    assert sorted(states, key=[[True, False], [False, False], [False, True]].index) == states
+    assert min(states.count(each) for each in ([True, False], [False, False], [False, True])) >= 3
 
 
 def test_a_place_that_is_not_empty_is_refused_before_anything_is_closed(tmp_path: Path, durable: Server) -> None:

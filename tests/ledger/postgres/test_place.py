@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import builtins
+from ipaddress import ip_address
 from typing import Any
 
+import psycopg
 import pytest
 
 from quincunx.data import check_encrypted
 from quincunx.errors import ParameterError, UnavailableError
 from quincunx.ledger import Ledger
 from quincunx.ledger.postgres.place import is_address, located
+from tests.postgres import Server
 
 
 @pytest.mark.parametrize(
@@ -53,27 +56,56 @@ def test_a_file_is_no_address(path: object) -> None:
     assert not is_address(path)
 
 
-@pytest.mark.parametrize("host", ["/run/postgresql", "localhost", "127.0.0.1", "127.3.2.1", "::1", ""])
-def test_this_machine_needs_no_encryption(host: str) -> None:
-    check_encrypted(host, False, "disable", "a ledger")
+@pytest.mark.parametrize(
+    ("host", "number"),
+    [
+        ("/run/postgresql", ""),
+        ("@postgresql", ""),
+        ("", ""),
+        ("localhost", "127.0.0.1"),
+        ("localhost", "::1"),
+        ("127.3.2.1", "127.3.2.1"),
+        ("db.example", "127.0.0.1"),
+    ],
+)
+def test_this_machine_needs_no_encryption(host: str, number: str) -> None:
+    check_encrypted(host, number, False, "disable", "a ledger")
 
 
 @pytest.mark.parametrize(
-    ("host", "encrypted", "mode"),
+    ("host", "number", "encrypted", "mode"),
     [
-        ("db.example", False, "disable"),
-        ("db.example", True, "require"),
-        ("db.example", True, "verify-ca"),
-        ("10.0.0.7", True, "prefer"),
-        ("localhost.evil.example", True, "require"),
-        ("127.0.0.1.evil.example", False, ""),
-        ("db.example", False, "verify-full"),
+        ("db.example", "10.0.0.7", False, "disable"),
+        ("db.example", "10.0.0.7", True, "require"),
+        ("db.example", "10.0.0.7", True, "verify-ca"),
+        ("10.0.0.7", "10.0.0.7", True, "prefer"),
+        ("localhost.evil.example", "10.0.0.7", True, "require"),
+        ("127.0.0.1.evil.example", "10.0.0.7", False, ""),
+        ("db.example", "10.0.0.7", False, "verify-full"),
+        # Names of this machine that lead to another: by hostaddr, or by a resolver.
+        ("localhost", "10.0.0.7", False, "disable"),
+        ("127.0.0.1", "10.0.0.7", True, "require"),
+        ("/run/postgresql", "10.0.0.7", False, "disable"),
+        ("", "fd00::2", False, "disable"),
+        # What cannot be read is not taken for this machine.
+        ("localhost", "", False, "disable"),
+        ("localhost", "nowhere", False, "disable"),
     ],
 )
-def test_another_machine_must_prove_who_answers(host: str, encrypted: bool, mode: str) -> None:
+def test_another_machine_must_prove_who_answers(host: str, number: str, encrypted: bool, mode: str) -> None:
     with pytest.raises(UnavailableError, match="proves who answers"):
-        check_encrypted(host, encrypted, mode, "a ledger")
-    check_encrypted(host, True, "verify-full", "a ledger")
+        check_encrypted(host, number, encrypted, mode, "a ledger")
+    check_encrypted(host, number, True, "verify-full", "a ledger")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    "address", ["postgresql://teller@db.example/postgres?hostaddr=127.0.0.1", "postgresql://teller@localhost/postgres"]
+)
+def test_who_answers_is_asked_of_the_connection(durable: Server, address: str) -> None:
+    """What the library says of a connection is what the rule needs: a number, whatever was named."""
+    with psycopg.connect(address, port=durable.port, sslmode="disable") as connection:
+        assert ip_address(connection.info.hostaddr).is_loopback
 
 
 def test_without_the_library_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

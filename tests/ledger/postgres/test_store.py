@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -71,6 +73,34 @@ class TestRoles:
     def test_who_could_change_records_may_not_spend(self, durable: Server, role: str) -> None:
         with filled(durable) as (_, schema), pytest.raises(UnavailableError, match="could change what was recorded"):
             Ledger.open(durable.address(role, schema=schema))
+
+    @pytest.mark.parametrize(
+        ("gains", "loses"),
+        [
+            ("ALTER ROLE {role} CREATEROLE", ""),
+            ("GRANT owner TO {role}; ALTER ROLE {role} NOINHERIT", ""),
+            ("GRANT pg_write_all_data TO {role}; ALTER ROLE {role} NOINHERIT", ""),
+            ("GRANT pg_execute_server_program TO {role}", ""),
+            ("GRANT UPDATE (spent) ON {schema}.totals TO {role}", ""),
+            ("GRANT TRIGGER ON {schema}.records TO {role}", ""),
+            ("GRANT DELETE ON {schema}.gate TO {role}", ""),
+            ("ALTER SCHEMA {schema} OWNER TO {role}", "ALTER SCHEMA {schema} OWNER TO owner"),
+            ("ALTER ROLE {role} SUPERUSER; GRANT teller TO {role}; ALTER ROLE {role} SET role = teller", ""),
+        ],
+    )
+    def test_who_could_come_to_change_records_may_not_spend(self, durable: Server, gains: str, loses: str) -> None:
+        role = fresh("role")
+        with filled(durable) as (ledger, schema):
+            durable.run(
+                f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role}",
+                f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}",
+            )
+            Ledger.open(durable.address(role, schema=schema)).close()
+            durable.run(gains.format(role=role, schema=schema))
+            with pytest.raises(UnavailableError, match="could change what was recorded"):
+                Ledger.open(durable.address(role, schema=schema))
+            durable.run(*([loses.format(role=role, schema=schema)] if loses else []), f"ALTER ROLE {role} NOSUPERUSER")
+            assert ledger.verify() == ledger.head
 
     def test_an_auditor_reads_and_verifies_and_does_not_spend(self, durable: Server) -> None:
         with filled(durable) as (ledger, schema), Ledger.open(durable.address("auditor", schema=schema)) as seen:
@@ -161,6 +191,23 @@ class TestTampering:
             with pytest.raises(VerificationError, match="is not as it was made"):
                 ledger.verify()
 
+    def test_without_the_row_that_is_locked_nobody_spends(self, durable: Server) -> None:
+        """Where there is no row nothing waits: two could spend at the same time."""
+        with filled(durable) as (ledger, schema):
+            durable.run(
+                f"ALTER TABLE {schema}.gate DISABLE TRIGGER ALL",
+                f"DELETE FROM {schema}.gate",
+                f"ALTER TABLE {schema}.gate ENABLE TRIGGER ALL",
+            )
+            for _ in range(2):
+                with pytest.raises(UnavailableError, match="the gate of the ledger is gone"):
+                    ledger.reserve(question("y"))
+            assert ledger.account("visits").questions == 1
+            with pytest.raises(VerificationError, match="the row gate 1 is not as it was made"):
+                ledger.verify()
+            with pytest.raises(UnavailableError, match="not as a ledger's were made"):
+                Ledger.open(durable.address("teller", schema=schema))
+
     @pytest.mark.parametrize(
         ("table", "change"),
         [
@@ -197,6 +244,24 @@ def cut(ledger: Ledger, running: Server) -> None:
         running.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'teller'")
 
 
+def swallowed(ledger: Ledger) -> None:
+    """Write something, and go on after an error."""
+    with ledger._store.writing() as book:
+        book.add_charge("key", "alice")
+        with suppress(psycopg.Error):
+            book.run("SELECT 1 / 0")  # type: ignore[attr-defined]
+
+
+def blocked(running: Server, count: int) -> None:
+    """Wait until so many tellers wait for a lock."""
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE usename = 'teller' AND wait_event_type = 'Lock'"
+    for _ in range(400):
+        if len(running.run(waiting)) == count:
+            return
+        time.sleep(0.02)
+    raise TimeoutError
+
+
 class TestBreaking:
     def test_a_connection_that_was_lost_while_idle_is_replaced(self, durable: Server) -> None:
         with filled(durable) as (ledger, _):
@@ -220,6 +285,39 @@ class TestBreaking:
                 # A reader waits for nobody.
                 assert other.account("visits").questions == 1
             assert ledger.account("visits").questions == 1
+
+    @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+    def test_whoever_waited_sees_what_was_spent_meanwhile(self, durable: Server, isolation: str) -> None:
+        """Whatever isolation a role's sessions begin with: a snapshot from before the lock would be an older state."""
+        with filled(durable) as (ledger, schema):
+            durable.run(f"ALTER ROLE teller SET default_transaction_isolation = '{isolation}'")
+            charged: list[bool] = []
+            try:
+                with Ledger.open(durable.address("teller", schema=schema)) as other:
+                    crowd = [
+                        threading.Thread(target=lambda i=i: charged.append(bool(other.reserve(question(i)).charged)))  # type: ignore[misc]
+                        for i in range(3)
+                    ]
+                    with ledger._store.writing():
+                        for each in crowd:
+                            each.start()
+                        blocked(durable, len(crowd))
+                    for each in crowd:
+                        each.join()
+            finally:
+                durable.run("ALTER ROLE teller RESET default_transaction_isolation")
+            assert charged == [True] * 3
+            assert ledger.account("visits").total.spent * 10 == 4
+            ledger.verify()
+
+    def test_what_was_rolled_back_is_not_taken_for_done(self, durable: Server) -> None:
+        """COMMIT after an error that somebody swallowed is a ROLLBACK, and no error."""
+        with filled(durable) as (ledger, _):
+            head = ledger.head
+            with pytest.raises(UnavailableError, match="the database rolled this back"):
+                swallowed(ledger)
+            assert ledger.verify() == head
+            assert ledger.reserve(question("y")).charged
 
     def test_a_reader_sees_one_state(self, durable: Server) -> None:
         with filled(durable) as (ledger, _), ledger.look() as view:
@@ -323,3 +421,57 @@ def test_a_server_that_goes_away_before_during_and_after() -> None:
         assert ledger.store(again, b"kept").content == b"kept"
         assert ledger.account("visits").total.spent * 10 == 2
         ledger.verify(reservation.head)
+
+
+def full(ledger: Ledger) -> None:
+    """What is asked of a disk without room spends nothing, stores nothing and says why."""
+    reservation = ledger.reserve(question("x"))
+    with pytest.raises(UnavailableError, match="the database's disk is full"):
+        ledger.store(reservation, os.urandom(3_000_000))
+    with pytest.raises(UnavailableError, match="the database's disk is full"):
+        ledger.reserve(question("y" * 300_000))
+
+
+def test_a_full_disk_spends_nothing(durable: Server) -> None:
+    """As the database says it; a disk that is really full follows, where one can be made."""
+    with filled(durable) as (ledger, schema):
+        head = ledger.head
+        durable.run(
+            f"CREATE FUNCTION {schema}.no() RETURNS trigger LANGUAGE plpgsql "
+            "AS $$BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END$$",
+            f"CREATE TRIGGER no BEFORE INSERT ON {schema}.totals FOR EACH STATEMENT EXECUTE FUNCTION {schema}.no()",
+        )
+        for _ in range(2):
+            with pytest.raises(UnavailableError, match="the database's disk is full"):
+                ledger.reserve(question("y"))
+        durable.run(f"DROP FUNCTION {schema}.no CASCADE")
+        assert ledger.verify() == head
+        assert ledger.reserve(question("y")).charged
+        assert ledger.account("visits").total.spent * 10 == 2
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90m,mode=1777", "tmpfs", disk], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("a small disk cannot be made here: mount")
+    # The folders above are the tester's alone.
+    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        above.chmod(0o755)
+    try:
+        with server(durable=True, parent=str(disk)) as running, Ledger.open(made(staffed(running))) as ledger:
+            ledger.register(dataset="visits", specification=specification())
+            ledger.reserve(question("x"))
+            filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
+            with suppress(OSError):
+                while os.write(filler, bytes(4096)):
+                    pass
+            os.close(filler)
+            full(ledger)
+            (disk / "filler").unlink()
+            assert ledger.store(ledger.reserve(question("x")), b"42").content == b"42"
+            assert ledger.account("visits").total.spent * 10 == 1
+            ledger.verify()
+    finally:
+        subprocess.run(["umount", disk], check=True)

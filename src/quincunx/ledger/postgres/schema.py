@@ -110,15 +110,17 @@ _INDEXES: Final = (
     "SELECT 'index', c.relname, '', (i.indpred IS NOT NULL) || ' ' || i.indisvalid || ' ' || i.indisprimary "
     "FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid WHERE c.relnamespace = {schema}"
 )
+# The one row that is locked.
+_GATE: Final = "SELECT 'row', 'gate', one::text, '' FROM gate"
 FOUND: Final = " UNION ALL ".join(
     part.format(schema="%(schema)s::regnamespace")
-    for part in (_COLUMNS, _RELATIONS, _CONSTRAINTS, _TRIGGERS, _FUNCTIONS, _RULES, _INDEXES)
+    for part in (_COLUMNS, _RELATIONS, _CONSTRAINTS, _TRIGGERS, _FUNCTIONS, _RULES, _INDEXES, _GATE)
 )
 
 
 def expected(schema: str) -> set[tuple[Any, ...]]:
     """What FOUND gives of a ledger that is as it was made."""
-    made: set[tuple[Any, ...]] = {("function", "keep", "plpgsql", f"{_KEEP} false ")}
+    made: set[tuple[Any, ...]] = {("function", "keep", "plpgsql", f"{_KEEP} false "), ("row", "gate", "1", "")}
     for table, (columns, key) in TABLES.items():
         made.add(("relation", table, "rp", "false false false false"))
         made.add(("constraint", table, "", f"PRIMARY KEY ({key})"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import UnavailableError
 from quincunx.ledger.postgres.place import Place, located
-from quincunx.ledger.postgres.schema import ADDED, APPLICATION, VERSION
+from quincunx.ledger.postgres.schema import APPLICATION, VERSION
 from quincunx.ledger.postgres.transaction import PostgresTransaction, differences
 
 if TYPE_CHECKING:
@@ -69,8 +69,9 @@ class Postgres:
         """One transaction that holds the gate's row from before its first look; all of it is durable, or none."""
         # After the lock every statement sees all that was committed before: READ COMMITTED, nobody else writes.
         milliseconds = max(1, int(self._wait * 1000))
-        begin = f"BEGIN; SET LOCAL lock_timeout = {milliseconds}; SELECT one FROM gate FOR UPDATE"
-        with self._transaction(begin) as transaction:
+        begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        lock = f"SET LOCAL lock_timeout = {milliseconds}; SELECT one FROM gate FOR UPDATE"
+        with self._transaction(f"{begin}; {lock}", rows=1) as transaction:
             yield transaction
 
     @contextmanager
@@ -85,12 +86,20 @@ class Postgres:
         _close(self._idle, self._process)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[PostgresTransaction]:
+    def _transaction(self, begin: str, *, rows: int = 0) -> Iterator[PostgresTransaction]:
+        """rows: how many the last statement of `begin` gives, of a ledger that is whole."""
         with translated(self.path):
-            connection = self._begun(begin)
+            connection, found = self._begun(begin)
             try:
+                if found != rows:
+                    # Nothing was locked, and others may spend at the same time.
+                    hint = "Restore a copy and verify it with the last printed head."
+                    raise UnavailableError("the gate of the ledger is gone", where=self.path, hint=hint)
                 yield PostgresTransaction(connection, self._place.schema, self.ledger)
-                connection.execute("COMMIT")
+                if connection.execute("COMMIT").statusmessage != "COMMIT":
+                    # A transaction in which something failed is rolled back without another word.
+                    hint = f"Try again. {_REPEAT}"
+                    raise UnavailableError("the database rolled this back", where=self.path, hint=hint)
             except BaseException:
                 from psycopg import Error
 
@@ -100,8 +109,11 @@ class Postgres:
                 raise
             self._give_back(connection)
 
-    def _begun(self, begin: str) -> Connection[Any]:
-        """A connection on which the transaction has begun. One that was lost while it lay idle is replaced."""
+    def _begun(self, begin: str) -> tuple[Connection[Any], int]:
+        """A connection on which the transaction has begun, and how many rows the last of its statements gave.
+
+        A connection that was lost while it lay idle is replaced.
+        """
         from psycopg import OperationalError
 
         if self._process != [os.getpid()]:
@@ -116,7 +128,9 @@ class Postgres:
             except IndexError:
                 connection, idle = self._opened(), False
             try:
-                connection.execute(begin.encode())
+                cursor = connection.execute(begin.encode())
+                while cursor.nextset():
+                    pass
             except BaseException as error:
                 lost = connection.broken or connection.closed
                 with suppress(Exception):
@@ -126,7 +140,7 @@ class Postgres:
                 if not (idle and lost and isinstance(error, OperationalError)):
                     raise
             else:
-                return connection
+                return connection, max(0, cursor.rowcount)
 
     def _opened(self) -> Connection[Any]:
         connection, ledger = self._connected()
@@ -166,10 +180,16 @@ def connect(place: Place, wait: float) -> Connection[Any]:
     from quincunx.data import check_encrypted
 
     given = {"connect_timeout": max(2, int(min(wait, 30))), **place.parts}
-    options = f"-c search_path={place.schema},pg_temp -c client_min_messages=error -c standard_conforming_strings=on"
+    # A role that a session begins with would hide who it is.
+    ours = {
+        "search_path": f"{place.schema},pg_temp",
+        "client_min_messages": "error",
+        "standard_conforming_strings": "on",
+        "role": "none",
+    }
     connection = psycopg.connect(
         **given,
-        options=options,
+        options=" ".join(f"-c {name}={value}" for name, value in ours.items()),
         client_encoding="utf8",
         target_session_attrs="read-write",
         application_name="quincunx ledger",
@@ -179,7 +199,7 @@ def connect(place: Place, wait: float) -> Connection[Any]:
     try:
         info = connection.info
         mode = info.get_parameters().get("sslmode", "")
-        check_encrypted(info.host or "", bool(connection.pgconn.ssl_in_use), mode, "a ledger")
+        check_encrypted(info.host or "", info.hostaddr or "", bool(connection.pgconn.ssl_in_use), mode, "a ledger")
     except BaseException:
         connection.close()
         raise
@@ -211,14 +231,24 @@ def checked(connection: Connection[Any], place: Place) -> str:
     return str(row[2])
 
 
+# Whether a role, or one that it could take on, could change what was recorded: itself, or by what it could make of
+# itself. The owner of the schema can drop its tables. Everybody who spends may lock the gate, which is a right to
+# change its one column; its trigger lets nobody do that.
+_MIGHTY: Final = """
+WITH mine AS (SELECT oid, rolname, rolsuper, rolcreaterole FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')),
+ours AS (SELECT c.oid, c.relname, c.relowner FROM pg_class c
+  WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'r')
+SELECT EXISTS (SELECT FROM mine WHERE rolsuper OR rolcreaterole
+    OR rolname IN ('pg_write_server_files', 'pg_execute_server_program'))
+  OR (SELECT pg_has_role(nspowner, 'MEMBER') FROM pg_namespace WHERE oid = %(schema)s::regnamespace)
+  OR EXISTS (SELECT FROM ours o, mine m WHERE pg_has_role(o.relowner, 'MEMBER')
+    OR has_table_privilege(m.oid, o.oid, 'UPDATE, DELETE, TRUNCATE, TRIGGER')
+    OR (o.relname <> 'gate' AND has_any_column_privilege(m.oid, o.oid, 'UPDATE')))
+"""
+
+
 def _check_role(connection: Connection[Any], place: Place) -> None:
-    mighty = " OR ".join(
-        f"has_table_privilege('{place.schema}.{table}', '{right}')"
-        for table in (*ADDED, "format")
-        for right in ("UPDATE", "DELETE", "TRUNCATE")
-    )
-    query = f"SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) OR {mighty}"
-    row = connection.execute(query.encode()).fetchone()
+    row = connection.execute(_MIGHTY, {"schema": place.schema}).fetchone()
     if row is None or row[0] is not False:
         hint = "Spend as a teller: `quincunx ledger create ADDRESS --teller ROLE` gives a role what it needs."
         what = "this role could change what was recorded"

@@ -127,14 +127,15 @@ def _decimal(value: Fraction) -> Piece:
     if digits is None:
         return Piece(sql=double(value), type="DOUBLE", value=value)
     before, _, after = digits.lstrip("-").partition(".")
-    width = max(len(before) + len(after), 1)
+    # Where all 38 digits are decimal places, the 0 before them is none.
+    width = min(len(before) + len(after), 38)
     kind = f"DECIMAL({width},{len(after)})"
     return Piece(sql=cast(text(digits), kind), type=kind, value=value)
 
 
 def decimal_text(value: Fraction) -> str | None:
     """The exact decimal of a rational, without exponent; None where it has none of at most 38 digits."""
-    for places in range(38):
+    for places in range(39):
         scaled = value * 10**places
         if abs(scaled) >= 10**38:
             return None

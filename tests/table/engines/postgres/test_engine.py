@@ -157,6 +157,33 @@ def test_what_changes_between_two_looks_is_read_once(reading: Server) -> None:
             assert int(found.measures[0].sum()) ** 2 <= program.measures[0].sensitivity2
 
 
+def test_workers_share_a_question(reading: Server) -> None:
+    """Beside lists of keys and rows of public tables: what is not in FROM keeps the database from using several."""
+    role = fresh("r")
+    table = filled(reading, {"person": "bigint", "g": "bigint"}, [(i, i % 5) for i in range(3_000)])
+    reading.run(
+        f"CREATE ROLE {role} LOGIN; GRANT SELECT ON {table} TO {role}; ANALYZE {table}",
+        *(
+            f"ALTER ROLE {role} SET {name} = 0"
+            for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size")
+        ),
+        f"ALTER ROLE {role} SET max_parallel_workers_per_gather = 2",
+    )
+    public = pa.table({"g": pa.array(range(5), pa.int64()), "w": pa.array(range(5), pa.int64())})
+    private = Table(read(reading, table, role), limits={"rows": 1}, columns={"g": {"keys": list(range(5))}})
+    tables = {"t": private, "p": Table(public, public=True)}
+    declared = schema(tables, UNIT)
+    with PostgresEngine(tables, declared) as engine:
+        for text in (
+            "SELECT g, COUNT(*) AS n FROM t GROUP BY g",
+            "SELECT COUNT(*) AS n FROM t JOIN p USING (g) WHERE w > 2",
+        ):
+            program = plan(read_sql(text, declared, evaluate), declared, 1)
+            written, parameters = engine._written(program)
+            _, lines = engine._execute(f"EXPLAIN {written.sql}", parameters)
+            assert any("Workers Planned: 2" in line for (line,) in lines), text
+
+
 def test_a_closed_engine_and_a_fork_take_no_connection(reading: Server) -> None:
     table = filled(reading, {"person": "bigint"}, [(1,)])
     tables = {"t": Table(read(reading, table), limits={"rows": 1})}

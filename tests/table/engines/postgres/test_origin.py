@@ -121,6 +121,92 @@ def test_who_could_change_rows_does_not_read_them(reading: Server) -> None:
         Table(read(reading, name, role))
 
 
+# What stands where rows are read from, {below}, of which {name} is read → what a role could do there, what is said.
+BELOW = {
+    "a partition": (
+        "CREATE TABLE {name} (k bigint) PARTITION BY RANGE (k); "
+        "CREATE TABLE {below} PARTITION OF {name} FOR VALUES FROM (0) TO (9)"
+    ),
+    "a partition of a partition": (
+        "CREATE TABLE {name} (k bigint) PARTITION BY RANGE (k); "
+        "CREATE TABLE {below}_m PARTITION OF {name} FOR VALUES FROM (0) TO (9) PARTITION BY RANGE (k); "
+        "CREATE TABLE {below} PARTITION OF {below}_m FOR VALUES FROM (0) TO (9)"
+    ),
+    "an heir": "CREATE TABLE {name} (k bigint); CREATE TABLE {below} () INHERITS ({name})",
+    "the table of a view": "CREATE TABLE {below} (k bigint); CREATE VIEW {name} AS SELECT * FROM {below}",
+    "the table of a view of a view": (
+        "CREATE TABLE {below} (k bigint); CREATE VIEW {name}_m AS SELECT k FROM {below}; "
+        "CREATE VIEW {name} AS SELECT k FROM {name}_m WHERE k IN (SELECT k FROM {name}_m)"
+    ),
+    "the table of a materialised view": (
+        "CREATE TABLE {below} (k bigint); CREATE MATERIALIZED VIEW {name} AS SELECT * FROM {below}"
+    ),
+}
+
+
+@pytest.mark.parametrize("stands", BELOW)
+def test_who_could_change_what_rows_are_read_from_does_not_read_them(reading: Server, stands: str) -> None:
+    name, below, role = (f"public.{fresh(each)}" for each in "nbr")
+    role = role.partition(".")[2]
+    reading.run(
+        BELOW[stands].format(name=name, below=below),
+        f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA public TO {role}; GRANT SELECT ON {name} TO {role}",
+    )
+    Table(read(reading, name, role))
+    reading.run(f"GRANT DELETE ON {below} TO {role}")
+    with pytest.raises(UnavailableError, match="this role could change the table"):
+        Table(read(reading, name, role))
+    reading.run(f"REVOKE DELETE ON {below} FROM {role}")
+    if stands == "the table of a view":
+        reading.run(f"ALTER TABLE {below} OWNER TO {role}")
+        with pytest.raises(UnavailableError, match="the owner of a table"):
+            Table(read(reading, name, role))
+
+
+def test_who_could_become_a_writer_does_not_read(reading: Server) -> None:
+    """A role that may make roles takes those of others; one that writes the server's files becomes a superuser."""
+    name, role, schema = filled(reading, {"k": "bigint"}, []), fresh("r"), fresh("s")
+    reading.run(
+        f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA public TO {role}; GRANT SELECT ON {name} TO {role}",
+        f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.t (k bigint)",
+        f"GRANT USAGE ON SCHEMA {schema} TO {role}; GRANT SELECT ON {schema}.t TO {role}",
+    )
+    Table(read(reading, name, role))
+    Table(read(reading, f"{schema}.t", role))
+    for grant, revoke in (
+        (f"ALTER ROLE {role} CREATEROLE", f"ALTER ROLE {role} NOCREATEROLE"),
+        (f"GRANT pg_execute_server_program TO {role}", f"REVOKE pg_execute_server_program FROM {role}"),
+        (f"GRANT pg_write_server_files TO {role}", f"REVOKE pg_write_server_files FROM {role}"),
+    ):
+        reading.run(grant)
+        with pytest.raises(UnavailableError, match="could make itself one that writes"):
+            Table(read(reading, name, role))
+        reading.run(revoke)
+    # The owner of a schema can drop its tables, and make others under their names.
+    reading.run(f"ALTER SCHEMA {schema} OWNER TO {role}")
+    with pytest.raises(UnavailableError, match="the owner of a table"):
+        Table(read(reading, f"{schema}.t", role))
+
+
+def test_a_role_that_a_session_begins_with_does_not_hide_who_reads(reading: Server) -> None:
+    name, role = filled(reading, {"k": "bigint"}, []), fresh("r")
+    reading.run(
+        f"CREATE ROLE {role} LOGIN SUPERUSER; GRANT reader TO {role}; ALTER ROLE {role} SET role = reader",
+    )
+    with pytest.raises(UnavailableError, match="a superuser reads no private table"):
+        Table(read(reading, name, role))
+
+
+def test_rows_that_are_kept_in_another_way_are_read_once(reading: Server) -> None:
+    name = fresh("t")
+    reading.run(
+        "DO $$ BEGIN CREATE ACCESS METHOD other TYPE TABLE HANDLER heap_tableam_handler; "
+        "EXCEPTION WHEN duplicate_object THEN END $$",
+        f"CREATE TABLE public.{name} (k bigint) USING other; GRANT SELECT ON public.{name} TO reader",
+    )
+    assert Table(read(reading, f"public.{name}")).origin.once
+
+
 def test_who_sees_not_all_rows_or_columns_is_told(reading: Server) -> None:
     name = filled(reading, {"k": "bigint", "secret": "bigint"}, [])
     reading.run(f"REVOKE SELECT ON {name} FROM reader")
@@ -198,13 +284,16 @@ def test_settings_are_ours_whatever_the_role_and_the_service_say(
     reading: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     role, folder = fresh("r"), tmp_path / "services"
-    reading.run(f"CREATE ROLE {role} LOGIN")
+    reading.run(f"CREATE ROLE {role} LOGIN; GRANT reader TO {role}")
     own = {
         "row_security": "on",
         "timezone": "'Pacific/Apia'",
         "search_path": "public",
         "extra_float_digits": "-3",
         "statement_timeout": "1",
+        "idle_session_timeout": "1",
+        "default_transaction_isolation": "serializable",
+        "role": "reader",
         "datestyle": "'German'",
     }
     reading.run(*(f"ALTER ROLE {role} SET {name} = {value}" for name, value in own.items()))
@@ -214,6 +303,11 @@ def test_settings_are_ours_whatever_the_role_and_the_service_say(
     with connect(Postgres("service=clinic", table="t")) as connection:
         for name, wanted in SETTINGS.items():
             assert connection.execute(f"SHOW {name}".encode()).fetchone() == (wanted,)
+    # Something between that drops what a connection asks for at its start is found.
+    with monkeypatch.context() as patch:
+        patch.setitem(SETTINGS, "jit", "no")
+        with pytest.raises(UnavailableError, match="a setting is not the one that was asked for; got jit"):
+            connect(Postgres("service=clinic", table="t"))
     monkeypatch.setenv("PGPASSWORD", "hunter2")
     with pytest.raises(UnavailableError, match="a password stands in the environment") as caught:
         connect(Postgres("service=clinic", table="t"))

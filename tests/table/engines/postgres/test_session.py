@@ -335,6 +335,26 @@ def test_a_table_is_read_as_a_view_and_in_partitions_alike(reading: Server, visi
     assert equal(answers[0], answers[2])
 
 
+def test_a_view_is_taken_for_what_it_gives(reading: Server, visits: str, tmp_path: Path) -> None:
+    """Rows that depend on those of others are nobody's alone, which we cannot see; a view that fails, fails."""
+    ranked, failing = fresh("v"), fresh("v")
+    reading.run(
+        f"CREATE VIEW public.{ranked} AS SELECT * FROM {visits} ORDER BY person DESC LIMIT 1",
+        f"CREATE VIEW public.{failing} AS SELECT person, region, 1 / (person - 2) AS cost, note FROM {visits}",
+        f"GRANT SELECT ON public.{ranked}, public.{failing} TO reader",
+    )
+    counts = []
+    for change in ("SELECT 1", f"DELETE FROM {visits} WHERE person = 3"):
+        reading.run(change)
+        with session(read(reading, f"public.{ranked}"), ":memory:") as asked:
+            program = asked._dataset.program("SELECT COUNT(*) AS n FROM visits WHERE person = 2")
+            counts.append(int(asked._connect().run(program).measures[0][0]))
+    # Without person 3 another one's row is there.
+    assert counts[0] == 0 < counts[1]
+    with session(read(reading, f"public.{failing}"), tmp_path / "ledger.db") as asked:
+        halted(asked, tmp_path / "ledger.db")
+
+
 def test_an_interrupted_question_is_no_failure(reading: Server, visits: str, tmp_path: Path) -> None:
     with session(read(reading, visits), tmp_path / "ledger.db") as asked:
         engine = asked._connect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -50,6 +51,8 @@ def attempted(x: Piece, kind: str) -> exp.Expression:
     """x as a value of another type, NULL where it has none; a text is of the type's grammar, a double whole."""
     if kind == "BOOLEAN" and x.type not in ("VARCHAR", "BOOLEAN", "NULL"):
         return _null(kind) if x.type in _DATES else binary(exp.NEQ, x.sql, exp.Literal.number(0))
+    if kind in _DATES and x.type not in (*_DATES, "VARCHAR", "NULL"):
+        return _null(kind)
     if x.type in _DATES and kind not in (*_DATES, "VARCHAR"):
         return _null(kind)
     if x.type == "BOOLEAN" and kind != "BOOLEAN":
@@ -84,3 +87,14 @@ def _wide(x: exp.Expression) -> exp.Expression:
 def like(x: exp.Expression, pattern: str) -> exp.Expression:
     """Whether a whole text is of a pattern."""
     return exp.Paren(this=exp.RegexpLike(this=x, expression=text(f"^(?:{pattern})$")))
+
+
+def unnested(lists: Sequence[exp.Expression], names: Sequence[str], alias: str) -> exp.Expression:
+    """Lists side by side as the columns of a relation.
+
+    In FROM: a SELECT of them without FROM is not taken for safe beside parallel workers, nor what is joined with it.
+    """
+    quoted = [exp.to_identifier(name, quoted=True) for name in names]
+    return exp.Unnest(
+        expressions=list(lists), alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True), columns=quoted)
+    )

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 # What a result or a failure could depend on is ours. The last two change the speed alone.
 SETTINGS: Final = {
-    "search_path": "pg_catalog",
+    "role": "none",
+    "search_path": "pg_catalog, pg_temp",
     "default_transaction_read_only": "on",
+    "default_transaction_isolation": "read committed",
+    "default_transaction_deferrable": "off",
     "row_security": "off",
     "timezone": "UTC",
     "datestyle": "ISO, MDY",
@@ -28,11 +31,17 @@ SETTINGS: Final = {
     "statement_timeout": "0",
     "lock_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
+    "idle_session_timeout": "0",
     "client_min_messages": "error",
     "client_encoding": "UTF8",
+    # Hash tables that workers share are in shared memory, which grows with the rows and may be little in a container.
+    "enable_parallel_hash": "off",
     "enable_mergejoin": "off",
     "jit": "off",
 }
+_READ_BACK: Final = b"SELECT name, current_setting(name) FROM unnest($1::text[]) AS name"
+# What only later versions know, and would be refused by others at the start.
+_LATER: Final = b"SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'"
 # The first version that knows infinite numbers of NUMERIC; in those before 13 a quotient by infinity is an error.
 _OLDEST: Final = 140_000
 _WAIT: Final = 10
@@ -69,7 +78,7 @@ def connect(source: Postgres) -> Connection[Any]:
     try:
         info = connection.info
         mode = info.get_parameters().get("sslmode", "")
-        check_encrypted(info.host or "", bool(connection.pgconn.ssl_in_use), mode, "a table")
+        check_encrypted(info.host or "", info.hostaddr or "", bool(connection.pgconn.ssl_in_use), mode, "a table")
         _check_server(connection, source.shown)
     except BaseException:
         connection.close()
@@ -86,16 +95,12 @@ def _check_server(connection: Connection[Any], shown: str) -> None:
     if encoding != "UTF8":
         hint = "Copy the tables into a database with ENCODING 'UTF8'."
         raise UnavailableError("the database does not hold UTF-8", where=shown, got=str(encoding), hint=hint)
-    rows = connection.execute(b"SELECT name, setting FROM pg_settings WHERE name = ANY ($1)", [_pinned()]).fetchall()
+    connection.execute(_LATER)
+    rows = connection.execute(_READ_BACK, [list(SETTINGS)]).fetchall()
     for name, setting in rows:
-        wanted = next(value for each, value in SETTINGS.items() if each == name.lower())
-        if setting != wanted:
+        if setting != SETTINGS[name]:
             hint = "Something between changes it: connect to the server itself."
             raise UnavailableError("a setting is not the one that was asked for", where=shown, got=name, hint=hint)
-
-
-def _pinned() -> list[str]:
-    return [{"timezone": "TimeZone", "datestyle": "DateStyle"}.get(name, name) for name in SETTINGS]
 
 
 @contextmanager

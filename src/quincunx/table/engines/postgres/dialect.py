@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.postgres import scan
-from quincunx.table.engines.postgres.casting import attempted, divided, finite, like, rounded
+from quincunx.table.engines.postgres.casting import attempted, divided, finite, like, rounded, unnested
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, whole
 from quincunx.table.schema import ColumnSchema
 
@@ -47,14 +47,10 @@ class PostgresDialect(Dialect):
         return scan.value(self, declared, storage)
 
     def keys(self, name: str, places: str, kind: str) -> exp.Select:
-        listed = ((name, kind, "v"), (places, "BIGINT", "i"))
+        given = ((name, kind), (places, "BIGINT"))
         # All parameters are texts: a list of small numbers would get a type of its own, and nothing would be hashed.
-        return exp.select(
-            *(
-                exp.alias_(call("UNNEST", cast(cast(exp.Placeholder(this=each), "VARCHAR[]"), f"{type_}[]")), alias)
-                for each, type_, alias in listed
-            )
-        )
+        lists = [cast(cast(exp.Placeholder(this=each), "VARCHAR[]"), f"{kind}[]") for each, kind in given]
+        return exp.select(column("v"), column("i")).from_(unnested(lists, ("v", "i"), "given"))
 
     def same(self, x: exp.Expression, y: exp.Expression, *, nulls: bool) -> exp.Expression:
         # Arrays are equal where both hold NULL, and are hashed; IS NOT DISTINCT FROM would compare every pair.

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from quincunx.table.content import Content
-from quincunx.table.engines.typed_sql import call, cast, column
+from quincunx.table.engines.postgres.casting import unnested
+from quincunx.table.engines.typed_sql import cast, column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,14 +40,11 @@ class Frozen:
 
     def relation(self, names: Sequence[str]) -> exp.Expression:
         """The columns as lists of texts side by side, each in its type."""
-        chosen = []
-        for place, (name, kind) in self._wanted(names):
-            listed = call("UNNEST", cast(exp.Placeholder(this=self._parameter(place)), "VARCHAR[]"))
-            chosen.append(
-                (exp.alias_(listed, f"c{place}"), exp.alias_(cast(column(f"c{place}"), kind), name, quoted=True))
-            )
-        given = exp.select(*(listed for listed, _ in chosen)).subquery("given")
-        return exp.select(*(typed for _, typed in chosen)).from_(given).subquery(self.alias)
+        wanted = self._wanted(names)
+        lists = [cast(exp.Placeholder(this=self._parameter(place)), "VARCHAR[]") for place, _ in wanted]
+        given = unnested(lists, [f"c{place}" for place, _ in wanted], "given")
+        typed = [exp.alias_(cast(column(f"c{place}"), kind), name, quoted=True) for place, (name, kind) in wanted]
+        return exp.select(*typed).from_(given).subquery(self.alias)
 
     def parameters(self, names: Sequence[str]) -> dict[str, Any]:
         """What stands in the statement for these columns."""

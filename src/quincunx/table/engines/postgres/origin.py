@@ -33,19 +33,35 @@ _TYPES: Final = {
     "timestamp": "TIMESTAMP",
     "timestamptz": "TIMESTAMP WITH TIME ZONE",
 }
+# Everything that rows are read from: partitions and heirs, and what stands below a view; the table itself among them.
+# mine: the roles that this one is, or could take on.
 _ROLE: Final = b"""
-SELECT (SELECT bool_or(r.rolsuper) FROM pg_roles r WHERE pg_has_role(r.oid, 'MEMBER')) AS super,
-  c.oid::bigint, c.relkind::text, pg_has_role(c.relowner, 'MEMBER') AS owner,
-  EXISTS (SELECT FROM pg_roles r WHERE pg_has_role(r.oid, 'MEMBER') AND (
-    has_table_privilege(r.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
-    OR has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE'))) AS writer,
+WITH RECURSIVE named AS (
+  SELECT c.oid, c.relkind, c.relnamespace FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relname = $2),
+below(oid) AS (
+  SELECT oid FROM named
+  UNION SELECT f.oid FROM below b, LATERAL (
+    SELECT i.inhrelid AS oid FROM pg_inherits i WHERE i.inhparent = b.oid
+    UNION ALL SELECT d.refobjid FROM pg_rewrite w JOIN pg_depend d ON d.objid = w.oid
+    WHERE w.ev_class = b.oid AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass) f),
+stands AS (
+  SELECT k.oid, k.relkind, k.relam, k.relowner, n.nspowner FROM below b JOIN pg_class k ON k.oid = b.oid
+  JOIN pg_namespace n ON n.oid = k.relnamespace),
+mine AS (SELECT r.oid, r.rolname, r.rolsuper, r.rolcreaterole FROM pg_roles r WHERE pg_has_role(r.oid, 'MEMBER'))
+SELECT EXISTS (SELECT FROM mine m WHERE m.rolsuper) AS super,
+  EXISTS (SELECT FROM mine m WHERE m.rolcreaterole
+    OR m.rolname IN ('pg_write_server_files', 'pg_execute_server_program')) AS maker,
+  c.oid::bigint, c.relkind::text,
+  EXISTS (SELECT FROM stands s WHERE pg_has_role(s.relowner, 'MEMBER') OR pg_has_role(s.nspowner, 'MEMBER')) AS owner,
+  EXISTS (SELECT FROM stands s, mine m WHERE
+    has_table_privilege(m.oid, s.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+    OR has_any_column_privilege(m.oid, s.oid, 'INSERT, UPDATE')) AS writer,
   row_security_active(c.oid) AS secured,
-  has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS granted,
-  EXISTS (WITH RECURSIVE below(oid) AS (
-    SELECT inhrelid FROM pg_inherits WHERE inhparent = c.oid
-    UNION SELECT i.inhrelid FROM pg_inherits i JOIN below b ON i.inhparent = b.oid)
-    SELECT FROM below b JOIN pg_class k ON k.oid = b.oid WHERE k.relkind = 'f') AS elsewhere
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2
+  has_schema_privilege(c.relnamespace, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') AS granted,
+  EXISTS (SELECT FROM stands s LEFT JOIN pg_am a ON a.oid = s.relam
+    WHERE s.relkind = 'f' OR s.relkind IN ('r', 'm') AND a.amname IS DISTINCT FROM 'heap') AS elsewhere
+FROM named c
 """
 # Of a domain the type below it.
 _COLUMNS: Final = b"""
@@ -102,10 +118,10 @@ def find(connection: Connection[Any], source: Postgres) -> tuple[Found, Mapping[
     if row is None:
         hint = 'Write "schema.table"; in double quotes what has capital letters.'
         raise DataError("there is no such table", where=where, hint=hint)
-    mighty, oid, kind, owner, writer, secured, granted, elsewhere = row
+    mighty, maker, oid, kind, owner, writer, secured, granted, elsewhere = row
     if kind not in _KINDS:
         raise DataError("only tables and views are read", where=where, got=f"relkind {kind}")
-    _check_role(where, mighty, owner, writer)
+    _check_role(where, mighty, maker, owner, writer)
     if not granted:
         schema = source.name[0]
         hint = f"GRANT USAGE ON SCHEMA {schema} and GRANT SELECT ON {source.table} to the role."
@@ -116,7 +132,8 @@ def find(connection: Connection[Any], source: Postgres) -> tuple[Found, Mapping[
     fields, hidden = _visible(connection.execute(_COLUMNS, [oid]).fetchall())
     if not fields:
         raise DataError("questions can see no column of the table", where=where)
-    # A view may read foreign tables or call functions that are not what they say.
+    # A view may read foreign tables or call functions that are not what they say; of rows that are kept in another way
+    # than the database's own it is not known that a statement sees one state.
     return Found(source=source, fields=fields, catalogue=fields, once=kind in ("v", "f") or elsewhere), hidden
 
 
@@ -144,10 +161,11 @@ def _seen(declared: Declaration) -> str | None:
     return None if declared.step is None or places is None else f"DECIMAL(38,{places})"
 
 
-def _check_role(where: str, mighty: bool, owner: bool, writer: bool) -> None:
+def _check_role(where: str, mighty: bool, maker: bool, owner: bool, writer: bool) -> None:
     hint = "Make a role that reads: CREATE ROLE reader LOGIN NOINHERIT; and GRANT SELECT on the table to it."
     for is_so, what in (
         (mighty, "a superuser reads no private table"),
+        (maker, "this role could make itself one that writes"),
         (owner, "the owner of a table does not read it for questions"),
         (writer, "this role could change the table"),
     ):

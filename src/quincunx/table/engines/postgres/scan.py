@@ -25,7 +25,8 @@ from quincunx.table.engines.typed_sql import (
     text,
     whole,
 )
-from quincunx.table.schema import ColumnSchema
+from quincunx.table.interval import LARGEST
+from quincunx.table.schema import LENGTH, ColumnSchema
 
 # A number without a declared width, of which only whole numbers are read as they are.
 UNLIMITED: Final = "NUMERIC"
@@ -39,10 +40,12 @@ def value(d: Dialect, declared: ColumnSchema, storage: str) -> Piece:
     found, kind = _arrived(column(declared.name), storage), DEFAULTS[declared.type]
     if declared.type == "text":
         shown = found if found.type == "VARCHAR" else Piece(sql=d.shown(found), type="VARCHAR")
-        fits = exp.LTE(this=call("OCTET_LENGTH", shown.sql), expression=whole(declared.length))
+        fits = _fits(shown.sql, declared.length)
         return Piece(sql=choose([(fits, shown.sql.copy())], exp.null()), type="VARCHAR")
     if found.type == "VARCHAR":
-        return grammar.value(d, found, kind)
+        # A regular expression has no memory for a text of hundreds of megabytes.
+        said = grammar.value(d, found, kind)
+        return Piece(sql=choose([(_fits(found.sql.copy(), LENGTH), said.sql)], exp.null()), type=kind)
     if found.type == kind or (declared.type == "integer" and found.type == "BIGINT"):
         return found
     exact = decimal_parts(found.type)
@@ -54,6 +57,10 @@ def value(d: Dialect, declared: ColumnSchema, storage: str) -> Piece:
     if kind in ("DATE", "TIMESTAMP"):
         return calendar(d.attempt(found, kind), kind)
     return _attempted(d, found, kind)
+
+
+def _fits(x: exp.Expression, length: int) -> exp.Expression:
+    return exp.LTE(this=call("OCTET_LENGTH", x), expression=whole(length))
 
 
 def _attempted(d: Dialect, found: Piece, kind: str) -> Piece:
@@ -83,19 +90,24 @@ def _arrived(source: exp.Expression, storage: str) -> Piece:
 
 
 def _whole(source: exp.Expression) -> exp.Expression:
-    """⌊x + 1/2⌋ of a number of any size; NaN, which is the greatest, and the infinities are NULL."""
+    """⌊x + 1/2⌋ of a number of any size; NaN, which is the greatest, and the infinities are NULL.
+
+    What is too large for an integer stays as it is, since the sum may have no room: bounds or their absence decide it.
+    """
     ends = [exp.Cast(this=text(each), to=exp.DataType.build("NUMERIC")) for each in ("-Infinity", "Infinity")]
     finite = both([exp.GT(this=source, expression=ends[0]), exp.LT(this=source.copy(), expression=ends[1])])
+    inside = exp.Between(this=source.copy(), low=whole(-2 * LARGEST), high=whole(2 * LARGEST))
     nearest = call("FLOOR", binary(exp.Add, source.copy(), cast(text("0.5"), "DECIMAL(2,1)")))
-    return choose([(finite, nearest)], exp.null())
+    return choose([(inside, nearest), (finite, source.copy())], exp.null())
 
 
 def _exact(source: exp.Expression, width: int, scale: int) -> exp.Expression:
     """A number with decimals; NaN, the infinities and what has too many digits are NULL."""
     kind = f"DECIMAL({width},{scale})"
     most = constant(Fraction(10**width - 1, 10**scale)).to(kind).sql
-    # A column without a declared width may hold more decimal places than its step has.
-    held = call("ROUND", source, exp.Literal.number(scale)) if width == _WIDEST else source
     # NaN is greater than every number.
-    inside = exp.Between(this=held, low=exp.Paren(this=exp.Neg(this=most)), high=most.copy())
-    return choose([(inside, cast(held.copy(), kind))], exp.null())
+    inside = exp.Between(this=source, low=exp.Paren(this=exp.Neg(this=most)), high=most.copy())
+    # A column without a declared width may hold more decimal places than its step has. Only what is inside is rounded:
+    # the longest number has no room for the next one.
+    held = call("ROUND", source.copy(), exp.Literal.number(scale)) if width == _WIDEST else source.copy()
+    return choose([(inside, cast(held, kind))], exp.null())

@@ -33,7 +33,7 @@ def written(d: Dialect, relation: RollUp, sources: Sources) -> Rows:
             grouped.append(piece.sql.copy())
         else:
             # It equals the owner on every row of the group. Whether or not it does, there is one row for each owner.
-            piece = Piece(sql=exp.Min(this=piece.sql), type=piece.type)
+            piece = Piece(sql=_least(piece, piece.sql), type=piece.type)
         chosen.append(exp.alias_(piece.sql, f"b{i}"))
         columns[made.slot] = Piece(sql=column(f"b{i}", name), type=piece.type)
     for i, (made, fold) in enumerate(zip(relation.columns[len(relation.by) :], relation.folds, strict=True)):
@@ -65,9 +65,9 @@ def folded(d: Dialect, fold: Fold, emitted: dict[Expression, Piece]) -> Piece:
         case "squares":
             return Piece(sql=d.total(exp.Mul(this=value, expression=value.copy())), type="HUGEINT")
         case "least":
-            return Piece(sql=exp.Min(this=value), type=given.type)
+            return Piece(sql=_least(given, value), type=given.type)
         case "greatest":
-            return Piece(sql=exp.Max(this=value), type=given.type)
+            return Piece(sql=_greatest(given, value), type=given.type)
         case "all":
             return Piece(sql=exp.LogicalAnd(this=value), type="BOOLEAN")
         case "any":
@@ -85,6 +85,15 @@ def settled(fold: Fold, raw: Piece) -> Piece:
     if fold.kind == "between" and low is not None and high is not None:
         return clipped(raw.sql, double(low), double(high), "DOUBLE")
     return raw
+
+
+def _least(given: Piece, value: exp.Expression) -> exp.Expression:
+    # Not every engine orders conditions: the least of them is whether all hold.
+    return exp.LogicalAnd(this=value) if given.type == "BOOLEAN" else exp.Min(this=value)
+
+
+def _greatest(given: Piece, value: exp.Expression) -> exp.Expression:
+    return exp.LogicalOr(this=value) if given.type == "BOOLEAN" else exp.Max(this=value)
 
 
 def _narrow(piece: Piece) -> Piece:
