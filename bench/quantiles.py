@@ -155,10 +155,12 @@ def nine(runs: int, verdicts: Verdicts) -> None:
                 for interval in (False, True):
                     for moves in (False, True):
                         how: dict[str, bool | int] = {"norm": norm, "interval": interval, "moves": moves}
-                        together = Drawn(table, NINE, share, runs, **how)
+                        # Without intervals some levels are missed once in a hundred runs, and then by many ranks.
+                        often = runs if interval else 5 * runs
+                        together = Drawn(table, NINE, share, often, **how)
                         one = np.mean([together.error(level).mean() for level in NINE])
                         apart = np.mean(
-                            [Drawn(table, (level,), share / 9, runs, **how).error(level).mean() for level in NINE]
+                            [Drawn(table, (level,), share / 9, often, **how).error(level).mean() for level in NINE]
                         )
                         ratio = one / apart if apart else float("nan")
                         label = f"{name:6} {'ε' if norm == 1 else 'ρ'} = {float(share):5g} "
@@ -227,7 +229,8 @@ def medians(runs: int, verdicts: Verdicts) -> None:
                 off = 3 * float(np.hypot(_se(ours), _se(peers["opendp"])))
                 kept = bool(ours.mean() <= 1.1 * peers["opendp"].mean() or ours.mean() <= off)
             if "diffprivlib" in peers:
-                kept = kept is not False and bool(ours.mean() < peers["diffprivlib"].mean())
+                # Nobody is below an error of 0.
+                kept = kept is not False and bool(ours.mean() < peers["diffprivlib"].mean() or not ours.any())
             verdicts.line(f"{name:6} {'ε' if norm == 1 else 'ρ'} = {share:5} ours {_mean(ours)}{told}", kept=kept)
             with_interval = Drawn(table, (HALF,), Fraction(share), runs // 10, norm=norm, interval=True, moves=False)
             print(f"       with interval {_mean(with_interval.error(HALF))}, half {with_interval.half_width(HALF):.1f}")

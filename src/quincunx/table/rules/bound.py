@@ -45,8 +45,8 @@ def rows2(draft: Draft) -> Fraction:
         raise RefusalError(
             f"nothing bounds how many rows of {draft.names} one person may have",
             where="limits",
-            hint="Declare limits: rows, or per_group with groups (public keys count as groups); or ask for "
-            "COUNT(DISTINCT key).",
+            hint="Declare limits: rows, or per_group with groups (public keys count as groups); or let the question "
+            'choose: limits="auto"; or ask for COUNT(DISTINCT key).',
         )
     return Fraction(min(found))
 

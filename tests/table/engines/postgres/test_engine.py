@@ -14,6 +14,7 @@ from quincunx.table.engines import DuckDB, evaluate
 from quincunx.table.engines.engine import Result, open_engine
 from quincunx.table.engines.postgres import PostgresEngine
 from quincunx.table.rules import plan
+from quincunx.table.rules.climbing import climbing
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table, schema
 from tests.postgres import Server, fresh
@@ -48,6 +49,24 @@ def test_the_same_integers_on_awkward_rows(reading: Server, full: bool) -> None:
     assert both(reading, data, worlds.COLUMNS, {"rows": 3, "groups": 2}, asked) == 2 * len(asked)
     # An empty table has no failing question either.
     assert both(reading, worlds.frame([]), worlds.COLUMNS, {"rows": 3, "groups": 2}, asked[:2], (2,))
+
+
+def test_limits_are_chosen_by_the_same_integers(reading: Server) -> None:
+    """What the choice counts, and the question at the lowest and the highest rung."""
+    data = worlds.frame(worlds.rows(random.Random("climbing"), people=25, most=30))
+    there, here = (
+        {"t": Table(source, limits="auto", columns=worlds.COLUMNS)} for source in (framed(reading, data), data)
+    )
+    declared, asked = schema(here, UNIT), 0
+    with open_engine(there, schema(there, UNIT)) as engine, DuckDB(here, declared, threads=1) as duck:
+        for text in worlds.QUESTIONS[2:6]:
+            for norm in (1, 2):
+                climb = climbing(read_sql(text, declared, evaluate, derive=False), declared, norm).climb
+                for program in () if climb is None else (climb.choice, climb.programs[0], climb.programs[-1]):
+                    engine.rehearse(program)
+                    assert equal(duck.run(program), engine.run(program)), (text, norm)
+                    asked += 1
+    assert asked >= 12
 
 
 # One person's value with which the database would raise: overflow, underflow, division by zero.
