@@ -58,9 +58,10 @@ def listed(kept: Callable[[Owners], Owners]) -> Patch:
 
 
 def partitioned(kept: Callable[[Owners], Owners]) -> Patch:
-    def around(original: Any, d: Any, relation: Any, windowed: Any, below: Any, called: Any) -> Any:
+    def around(original: Any, d: Any, relation: Any, windowed: Any, layers: Any, called: Any) -> Any:
         # What the question itself partitions by is the owner, and goes too.
-        return original(d, relation, windowed, replace(below, owners=kept(below.owners)), called)
+        below, made = layers
+        return original(d, relation, windowed, (replace(below, owners=kept(below.owners)), made), called)
 
     return wrapped(window, "_over", around)
 
