@@ -35,6 +35,7 @@ ELSEWHERE = {
     "a question is nested at most * deep",
     "an expression is at most * operators deep",
     "at most * subqueries may follow one another",
+    "a question reads tables at most * times",
     "with its subqueries written out, the question is too large",
     "the question is nested too deeply",
     "the question contains a character that is no text",

@@ -12,7 +12,7 @@ from quincunx.table.relations.rollup import RollUp, rolled
 from quincunx.table.relations.scan import Scan
 from quincunx.table.relations.semijoin import SemiJoin
 from quincunx.table.relations.sets import Sets, Way
-from quincunx.table.relations.size import DEPTH, LEVELS, WEIGHT, Size
+from quincunx.table.relations.size import DEPTH, LEVELS, READINGS, WEIGHT, Size
 from quincunx.table.relations.window import End, Frame, Sorting, Window, Windowed
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "JOINED",
     "LARGEST",
     "LEVELS",
+    "READINGS",
     "WEIGHT",
     "Component",
     "End",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from quincunx.errors import QueryError
@@ -16,8 +16,10 @@ from quincunx.table.schema import Limits
 
 # How many pairs of one owner's rows a join looks at where nothing is declared.
 JOINED: Final = 2**20
-# So many names of one column are known to show whose a row is; further ones only license nothing.
+# So many names of one column, and so many orders of columns, are known to show whose a row is: further ones only
+# license nothing.
 _NAMES: Final = 8
+_ORDERS: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Join(Pairing):
     tag: ClassVar[str] = "Join"
 
     joined: int = JOINED
+    # Worked out here, once: of joins of joins it would be asked for at every level anew.
+    _owner: Owner | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Pairing.__post_init__(self)
@@ -38,14 +42,13 @@ class Join(Pairing):
             raise QueryError("a join of private rows needs an owner on both sides", where="plan")
         if [each.column.type for each in left.components] != [each.column.type for each in right.components]:
             raise QueryError("the owners of the two sides are of different types", where="plan")
+        pairs = zip(left.components, right.components, strict=True)
+        found = tuple(replace(one, licensed=self._licensed(one, other)) for one, other in pairs)
+        object.__setattr__(self, "_owner", Owner(components=found))
 
     @property
     def owner(self) -> Owner | None:
-        left, right = self.left.owner, self.right.owner
-        if left is None or right is None:
-            return None
-        pairs = zip(left.components, right.components, strict=True)
-        return Owner(components=tuple(replace(one, licensed=self._licensed(one, other)) for one, other in pairs))
+        return self._owner
 
     def _licensed(self, one: Component, other: Component) -> frozenset[Expression]:
         """inner: what equals the owner on either side. left: on the left. full: the first of both that is there."""
@@ -54,8 +57,8 @@ class Join(Pairing):
         shown: dict[Expression, list[Column]] = {}
         for own, each in self.supplied:
             shown.setdefault(self.base(each), []).append(own)
-        left, right = (list(_lifted(part.licensed, shown)) for part in (one, other))
-        return frozenset(apply("coalesce", *each) for x in left for y in right for each in ((x, y), (y, x)))
+        left, right = (_first(_lifted(part.licensed, shown)) for part in (one, other))
+        return frozenset(_first(apply("coalesce", *each) for x in left for y in right for each in ((x, y), (y, x))))
 
     @property
     def limits(self) -> Limits:
@@ -85,6 +88,12 @@ class Join(Pairing):
 
     def _own(self) -> dict[str, Json]:
         return {"joined": self.joined}
+
+
+def _first(expressions: Iterable[Expression]) -> list[Expression]:
+    """The first of these, as their tables are written: one after another they would double with every join."""
+    found = sorted(expressions, key=lambda each: [(one.scan, one.level, one.name) for one in each.columns()])
+    return list(dict.fromkeys(found))[:_ORDERS]
 
 
 def _lifted(licensed: Iterable[Expression], shown: Mapping[Expression, Sequence[Column]]) -> Iterator[Expression]:

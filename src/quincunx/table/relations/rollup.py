@@ -36,6 +36,8 @@ class RollUp(Relation):
     floor: int = 0
     _keys: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
     _totals: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
+    # Worked out here, once: of roll-ups of roll-ups it would be asked for at every level anew.
+    _owner: Owner | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Over rows without projections, so that what only renames a column below makes no other relation.
@@ -53,6 +55,7 @@ class RollUp(Relation):
             raise QueryError("rows that are people of their own are not rolled up", where="plan")
         if owner is not None and not all(self._licensed(place) for place in range(len(owner.components))):
             raise QueryError("a roll-up does not group by whose its rows are", where="plan")
+        object.__setattr__(self, "_owner", None if owner is None else self._rolled(owner))
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -64,9 +67,10 @@ class RollUp(Relation):
 
     @property
     def owner(self) -> Owner | None:
-        below = self.source.owner
-        if below is None:
-            return None
+        return self._owner
+
+    def _rolled(self, below: Owner) -> Owner:
+        """Whose its rows are, by its own columns."""
         parts = []
         for place, component in enumerate(below.components):
             licensed = self._licensed(place)

@@ -36,6 +36,8 @@ class Sets(Relation):
     right: tuple[Expression, ...]
     floor: int = 0
     _own: Mapping[Slot, Column] = field(init=False, repr=False, compare=False)
+    # Worked out here, once: of unions of unions it would be asked for at every level anew.
+    _owner: Owner | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Over rows without projections, so that what only renames a column below makes no other relation.
@@ -57,6 +59,8 @@ class Sets(Relation):
             raise QueryError("both sides are rows of people, whose keys have one type", where="plan")
         if self.way != "union_all" and not all(self.places(place) for place in range(len(_types(owners[0])))):
             raise QueryError("rows are compared without whose they are", where="plan")
+        parts = range(len(_types(owners[0])))
+        object.__setattr__(self, "_owner", Owner(components=tuple(map(self._component, parts))))
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -68,8 +72,7 @@ class Sets(Relation):
 
     @property
     def owner(self) -> Owner | None:
-        below = self.first.owner
-        return None if below is None else Owner(components=tuple(map(self._component, range(len(below.components)))))
+        return self._owner
 
     @property
     def limits(self) -> Limits:

@@ -18,6 +18,8 @@ DEPTH: Final = 60
 WRITTEN: Final = 20_000
 # Of relations that follow one another.
 LEVELS: Final = 40
+# Of tables, with every name of WITH written out: a name that is used twice doubles what it stands for.
+READINGS: Final = 64
 # Operators of which an engine may write the argument twice.
 DOUBLED: Final = ("clamp", "cast")
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from quincunx.table.aggregates import NODES
 from quincunx.table.expression import Expression
-from quincunx.table.relations import DEPTH, LEVELS, WEIGHT, Project, Relation, reading
+from quincunx.table.relations import DEPTH, LEVELS, READINGS, WEIGHT, Project, Relation, reading
 from quincunx.table.schema import Schema
 from quincunx.table.sql.keys import Evaluate
 from quincunx.table.sql.names import Rows, suggestion
@@ -162,16 +162,19 @@ class Reading:
             raise self.text.refusal(name, "a question reads declared tables only, no files or functions", hint=hint)
         found = tables.get(name.name.lower())
         if found is not None:
-            return self._numbered(name.name, found.relation)
+            return self._numbered(name, name.name, found.relation)
         table = self.schema.table(name.name)
         if table is None:
             known = [each.name for each in self.schema.tables.values() if not each.public]
             hint = suggestion(name.name, known)
             raise self.text.mistake(name, "no table has this name", got=repr(name.name), hint=hint)
-        return self._numbered(table.name, reading(self.schema, table))
+        return self._numbered(name, table.name, reading(self.schema, table))
 
-    def _numbered(self, name: str, relation: Relation) -> Rows:
-        """A reading of its own, numbered after all before it."""
+    def _numbered(self, node: exp.Expr, name: str, relation: Relation) -> Rows:
+        """A reading of its own, numbered after all before it, if there are not too many."""
+        if self.scans + len(relation.tables) > READINGS:
+            hint = "Ask a smaller question; a name of WITH counts each time it is used."
+            raise self.text.refusal(node, f"a question reads tables at most {READINGS} times", hint=hint)
         found = relation.shifted(self.scans)
         self.scans += len(relation.tables)
         return Rows.called(name, found)
