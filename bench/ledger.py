@@ -18,6 +18,7 @@ import json
 import os
 import sqlite3
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -128,6 +129,7 @@ def measured(folder: Path) -> list[dict[str, float]]:
 
 def shared(folder: str) -> list[dict[str, float]]:
     """The same for a ledger in PostgreSQL; the floor is two inserts, each committed, in the same server."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     from tests.postgres import server
 
     from quincunx.ledger.postgres import create

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -450,28 +452,27 @@ def test_a_full_disk_spends_nothing(durable: Server) -> None:
         assert ledger.account("visits").total.spent * 10 == 2
 
 
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=90m,mode=1777", "tmpfs", disk], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("a small disk cannot be made here: mount")
-    # The folders above are the tester's alone.
-    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(0o755)
-    try:
-        with server(durable=True, parent=str(disk)) as running, Ledger.open(made(staffed(running))) as ledger:
-            ledger.register(dataset="visits", specification=specification())
-            ledger.reserve(question("x"))
-            filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
-            with suppress(OSError):
-                while os.write(filler, bytes(4096)):
-                    pass
-            os.close(filler)
-            full(ledger)
-            (disk / "filler").unlink()
-            assert ledger.store(ledger.reserve(question("x")), b"42").content == b"42"
-            assert ledger.account("visits").total.spent * 10 == 1
-            ledger.verify()
-    finally:
-        subprocess.run(["umount", disk], check=True)
+def test_a_disk_that_is_full() -> None:
+    with tempfile.TemporaryDirectory(prefix="qx-disk-") as folder:
+        # The server's user looks into it.
+        disk = Path(folder)
+        disk.chmod(0o755)
+        mount = ["mount", "-t", "tmpfs", "-o", "size=90m,mode=1777", "tmpfs", folder]
+        if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+            pytest.skip("a small disk cannot be made here: mount")
+        try:
+            with server(durable=True, parent=folder) as running, Ledger.open(made(staffed(running))) as ledger:
+                ledger.register(dataset="visits", specification=specification())
+                ledger.reserve(question("x"))
+                filler = os.open(disk / "filler", os.O_CREAT | os.O_WRONLY)
+                with suppress(OSError):
+                    while os.write(filler, bytes(4096)):
+                        pass
+                os.close(filler)
+                full(ledger)
+                (disk / "filler").unlink()
+                assert ledger.store(ledger.reserve(question("x")), b"42").content == b"42"
+                assert ledger.account("visits").total.spent * 10 == 1
+                ledger.verify()
+        finally:
+            subprocess.run(["umount", folder], check=True)
