@@ -47,7 +47,7 @@ _ALONE: Final = {
     "spark.log.level": "OFF",
 }
 # pyspark prints messages, which may hold values, with the statement to stderr before it raises.
-_TALKING: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_TALKING: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
 _INSTALL: Final = "pip install 'quincunx[spark]', and a Java runtime 17 or newer."
 
 

@@ -1,0 +1,43 @@
+"""A Spark session of the tests' own, on this machine alone. It needs the extra `spark` and a Java runtime.
+
+Without them what needs Spark is skipped by its name, unless QUINCUNX_REQUIRE names `spark`. Tests that need it are
+marked `spark`, and run in one process: `pytest -n 0 --ci -m spark`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.datasets import required
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MASTER = "local[2]"
+# Few partitions: tables of tests are small. The heap is that of the driver, which is all there is.
+_ARGUMENTS = (
+    "--driver-memory 1g --driver-java-options -XX:TieredStopAtLevel=1 --conf spark.sql.shuffle.partitions=2 "
+    "--conf spark.sql.warehouse.dir={} pyspark-shell"
+)
+
+
+def started(folder: str) -> SparkSession:
+    """The session, started by the library itself where none runs yet."""
+    missing = None
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        missing = "pyspark is not installed (pip install '.[spark]')"
+    if missing is None and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        missing = "there is no Java (apt install openjdk-17-jre-headless)"
+    if missing is not None:
+        (pytest.fail if required("spark") else pytest.skip)(missing)
+    from quincunx.table.engines.spark.session import running
+    from quincunx.table.engines.spark.source import Cluster
+
+    os.environ["PYSPARK_SUBMIT_ARGS"] = _ARGUMENTS.format(folder)
+    return running(Cluster(master=MASTER))
