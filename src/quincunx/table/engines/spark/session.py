@@ -13,6 +13,8 @@ from quincunx.table.engines.spark.source import Cluster, is_local
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Rules that would write a column out wherever a condition names it: nested arithmetic would double at each level.
+_LEFT_OUT: Final = ("PushDownPredicates", "PushPredicateThroughNonJoin")
 # What a value, an order or a failure could depend on is ours.
 SETTINGS: Final = {
     "spark.sql.ansi.enabled": "true",
@@ -37,6 +39,8 @@ SETTINGS: Final = {
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
     "spark.sql.broadcastTimeout": "360000",
     "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.optimizer.excludedRules": ",".join(f"org.apache.spark.sql.catalyst.optimizer.{n}" for n in _LEFT_OUT),
 }
 # Of a session that we start on this machine: nobody else reaches it, and it says nothing.
 _ALONE: Final = {
