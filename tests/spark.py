@@ -18,11 +18,19 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTER = "local[2]"
-# Few partitions: tables of tests are small. The heap is that of the driver, which is all there is.
+# Few partitions, no code made for each statement and no planning while it runs: tables of tests are small, and planning
+# is what takes the time. The heap is that of the driver, which is all there is.
 _ARGUMENTS = (
     "--driver-memory 1g --driver-java-options -XX:TieredStopAtLevel=1 --conf spark.sql.shuffle.partitions=2 "
-    "--conf spark.sql.warehouse.dir={} pyspark-shell"
+    "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
+    "--conf spark.sql.adaptive.enabled=false --conf spark.sql.warehouse.dir={} pyspark-shell"
 )
+# As users run it.
+USUAL = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",
+}
 
 
 def started(folder: str) -> SparkSession:

@@ -44,8 +44,8 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """[tables.NAME]: source (absolute path, or a table of a database or a cluster), limits, columns, owner, public; written: how a
-    CSV file is, its encoding and marks; `node` knows the lines.
+    """[tables.NAME]: source (absolute path, or a table of a database or a cluster), limits, columns, owner, public;
+    written: how a CSV file is, its encoding and marks; `node` knows the lines.
     """
 
     source: Path | Postgres | Spark = field(repr=False)

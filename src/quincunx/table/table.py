@@ -105,7 +105,11 @@ class Table(Generic[FrameT]):
     # Answers come in the kind of frame that a private table came in.
     @overload
     def __init__(
-        self: Table[Any], source: Frame | str | Path | Postgres | Spark, *, public: Literal[True], **declared: Unpack[_Declared]
+        self: Table[Any],
+        source: Frame | str | Path | Postgres | Spark,
+        *,
+        public: Literal[True],
+        **declared: Unpack[_Declared],
     ) -> None: ...
     @overload
     def __init__(

@@ -162,9 +162,12 @@ class InSpark:
 
     def fetched(self, data: Data, build: Build) -> list[tuple[Any, ...]]:
         from quincunx.table.engines.spark.session import own
+        from tests.spark import USUAL
         from tests.table.engines.spark.places import stored
 
         session = own(self.session)
+        for name, value in USUAL.items():
+            session.conf.set(name, value)
         session.read.parquet(stored(frame(data), self.folder).folder).createOrReplaceTempView("nasty")
         select = build(self.dialect, exp.to_table("nasty"), data.types)
         return [tuple(row) for row in session.sql(self.dialect.written(select)).collect()]

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import ClassVar, Final
 
 from quincunx.spec.unit import AddRemove
 from quincunx.table.engines import evaluate
@@ -40,7 +40,7 @@ STORED: Final = (
 class _Nobody:
     """A session that was never started."""
 
-    conf: Any = {"spark.master": "local"}
+    conf: ClassVar[dict[str, str]] = {"spark.master": "local"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

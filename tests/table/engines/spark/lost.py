@@ -95,8 +95,9 @@ def worker(folder: Path) -> None:
 
     os.environ.update(SPARK_HOME=str(Path(pyspark.__file__).parent), SPARK_WORKER_DIR=str(folder / "work"))
     os.environ["PYSPARK_SUBMIT_ARGS"] = (
-        "--conf spark.executor.memory=600m --conf spark.driver.host=127.0.0.1 --conf spark.driver.bindAddress=127.0.0.1 "
-        "--conf spark.sql.shuffle.partitions=2 --conf spark.ui.enabled=false pyspark-shell"
+        "--conf spark.executor.memory=600m --conf spark.driver.host=127.0.0.1 "
+        "--conf spark.driver.bindAddress=127.0.0.1 --conf spark.sql.shuffle.partitions=2 "
+        "--conf spark.ui.enabled=false pyspark-shell"
     )
     (folder / "scratch").mkdir()
     master = "local-cluster[1,1,700]"

@@ -288,7 +288,7 @@ def test_whatever_goes_wrong_is_one_error_with_a_fixed_text(
             engine.check()
 
 
-def test_bad_sources_are_refused(cluster: SparkSession, tmp_path: Path) -> None:  # noqa: ARG001
+def test_bad_sources_are_refused(cluster: SparkSession, tmp_path: Path) -> None:
     import quincunx as qx
 
     for name in ("a b", "a.b.c.d", "", "parquet.`", "x; DROP TABLE y"):

@@ -35,7 +35,9 @@ def test_no_statement_sums_divides_or_casts_as_spark_would() -> None:
 def test_a_translation_of_the_other_engines_statement_does_not_do(cluster: SparkSession) -> None:
     """The control of the suite: what sqlglot makes of DuckDB's statements fails on most of them."""
     session = own(cluster)
-    columns = ", ".join(f"CAST(NULL AS {kind.replace('VARCHAR', 'STRING')}) AS {n}" for n, kind in golden.FIELDS.items())
+    columns = ", ".join(
+        f"CAST(NULL AS {kind.replace('VARCHAR', 'STRING')}) AS {n}" for n, kind in golden.FIELDS.items()
+    )
     session.sql(f"SELECT {columns}").createOrReplaceTempView("source")
     engine, declared = worlds.world([], AddRemove(key="person"), {"rows": 20, "groups": 3})
     failed = 0

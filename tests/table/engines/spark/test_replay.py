@@ -1,4 +1,4 @@
-"""Neighbour replay through Spark, many worlds in one statement, and the same integers as DuckDB on every one of them."""
+"""Neighbour replay through Spark, many worlds in one statement, and the same integers as DuckDB on every one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class SparkWorlds(Worlds):
             names = [WORLD, *(each.name for each in table.columns)]
             types = ["BIGINT", *(kinds[each.name.lower()] for each in table.columns)]
             select, given = replayed._cast(names, types, numbered)
-            chosen = [f"TRY_CAST({quoted(n)} AS {_EXACT.get(k, k)}) AS {quoted(n)}" for n, k in zip(names, types, strict=True)]
+            cells = [(quoted(n), _EXACT.get(k, k)) for n, k in zip(names, types, strict=True)]
+            chosen = [f"TRY_CAST({each} AS {kind}) AS {each}" for each, kind in cells]
             path = Path(self._folder.name) / f"{name}.parquet"
             self._rows.execute(f"CREATE OR REPLACE TABLE rows AS SELECT {', '.join(chosen)} FROM ({select})", given)
             self._rows.execute(f"COPY rows TO '{path}' (FORMAT parquet)")

@@ -97,12 +97,16 @@ def test_a_plan_with_a_bad_source_says_its_line(tmp_path: Path, engine: str, sou
 
 
 def test_what_is_wrong_before_the_reservation_costs_nothing(cluster: SparkSession, tmp_path: Path) -> None:
+    changed = cluster.sql("SELECT 1L AS person, 'x' AS region, '1' AS cost")
     changes: dict[str, tuple[Callable[[], Any], str]] = {
         "another type": (
-            lambda: cluster.sql("SELECT 1L AS person, 'x' AS region, '1' AS cost").createOrReplaceGlobalTempView("wards"),
+            lambda: changed.createOrReplaceGlobalTempView("wards"),
             "the columns of a table have changed",
         ),
-        "no table": (lambda: cluster.catalog.dropGlobalTempView("wards"), "Spark cannot be reached, or a table is gone"),
+        "no table": (
+            lambda: cluster.catalog.dropGlobalTempView("wards"),
+            "Spark cannot be reached, or a table is gone",
+        ),
     }
     framed(cluster, KINDS, ROWS).createOrReplaceGlobalTempView("wards")
     with session(qx.Spark("global_temp.wards"), tmp_path / "ledger.db") as asked:

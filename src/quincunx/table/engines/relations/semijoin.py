@@ -54,4 +54,3 @@ def _answer(d: Dialect, relation: SemiJoin, below: Rows, other: Rows) -> exp.Exp
 def _value(d: Dialect, expression: Expression, side: Rows) -> Piece:
     kind = emit(d, expression, side.columns).type
     return Piece(sql=condition(d, expression, side.columns), type=kind)
-

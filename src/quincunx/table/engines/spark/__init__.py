@@ -1,5 +1,4 @@
-"""Spark: frames, tables of a catalogue and Parquet folders of a cluster, read where they are. Needs the extra `spark`.
-"""
+"""Spark: frames, tables of a catalogue and Parquet folders, read where they are. Needs the extra `spark`."""
 
 from quincunx.table.engines.spark.engine import SparkEngine
 

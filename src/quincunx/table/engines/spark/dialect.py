@@ -188,7 +188,7 @@ def _exists(listed: exp.Select, conditions: Sequence[exp.Expression]) -> exp.Exp
     return exp.Exists(this=listed.copy().select(whole(1), append=False).where(both(conditions)))
 
 
-def _null(x: exp.Expression) -> exp.Expression:
+def _null(x: exp.Expr) -> exp.Expression:
     return exp.Paren(this=exp.Is(this=x.copy(), expression=exp.null()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -92,8 +93,8 @@ class SparkEngine:
         texts: bool,  # noqa: ARG004
     ) -> list[tuple[Any, ...]]:
         """Public tables are files or frames of this machine, which DuckDB reads."""
-        hint = "Copy it into a file: anyone may read it."
-        raise DataError("a public table is a file or a frame of this machine", where="Table", got=origin.kind, hint=hint)
+        hint, what = "Copy it into a file: anyone may read it.", "a public table is a file or a frame of this machine"
+        raise DataError(what, where="Table", got=origin.kind, hint=hint)
 
     def close(self) -> None:
         """Remove what was written down. The cluster's session stays its owner's."""
@@ -150,7 +151,7 @@ class SparkEngine:
             raise UnavailableError(
                 "the engine could not compute the question",
                 where="spark",
-                hint="Look at the cluster: its workers, memory and disks, and whether files changed while they were read.",
+                hint="Look at the cluster: workers, memory, disks, and whether files changed while they were read.",
             )
         return found
 
@@ -164,11 +165,10 @@ class SparkEngine:
                 each()
         return found
 
-    def _open(
-        self, session: SparkSession, program: Program, folder: Path
-    ) -> tuple[int, list[Callable[[], None]]]:
+    def _open(self, session: SparkSession, program: Program, folder: Path) -> tuple[int, list[Callable[[], None]]]:
         """Make the views of a question. The bytes of its tables, and what looks whether their files are the same."""
-        size, unchanged = 0, []
+        size = 0
+        unchanged: list[Callable[[], None]] = []
         for number, source in self._first(program).items():
             found = self._found[program.query.rows.tables[number].name.lower()].named(frame_name(number))
             frame = found.reading(session)
@@ -179,7 +179,7 @@ class SparkEngine:
                 before = _files(session, found)
                 bytes_ = sum(length for *_, length in before)
                 frame = frame.selectExpr(*(f"{sql} AS c{i}" for i, (_, sql) in enumerate(chosen)))
-                unchanged.append(lambda found=found, before=before: _compare(session, found, before))
+                unchanged.append(partial(_compare, session, found, before))
             size += bytes_
             frame.toDF(*(name for name, _ in chosen)).createOrReplaceTempView(found.alias)
         self._constants(session, program)
@@ -190,9 +190,9 @@ class SparkEngine:
         for i, key in enumerate(program.query.keys):
             if key.values is not None:
                 given = self._written(program).parameters
-                pairs = zip(given[f"keys{i}"], given[f"places{i}"], strict=True)
+                listed_ = zip(given[f"keys{i}"], given[f"places{i}"], strict=True)
                 # What is too large for a whole number belongs to no row.
-                pairs = [(v, place) for v, place in pairs if not isinstance(v, int) or abs(v) <= LARGEST]
+                pairs = [(v, place) for v, place in listed_ if not isinstance(v, int) or abs(v) <= LARGEST]
                 texts = [None if v is None else _text(v) for v, _ in pairs]
                 _view(session, f"keys{i}", {"v": ("STRING", texts), "i": ("BIGINT", [place for _, place in pairs])})
         for number, source in self._sources(program).items():
@@ -270,7 +270,8 @@ def _together(found: Sequence[Found]) -> tuple[SparkSession, Scratch]:
     """A session of the one cluster in which all private tables are, and where rows are written down."""
     named = {each.cluster.scratch for each in found if each.cluster.scratch is not None}
     if len(named) > 1:
-        raise DataError("the private tables name different folders", where="Spark.scratch", got=", ".join(sorted(named)))
+        got = ", ".join(sorted(named))
+        raise DataError("the private tables name different folders", where="Spark.scratch", got=got)
     root: SparkSession = found[0].root
     if not named and not alone(root):
         hint = 'Name a folder that all its machines see, and only you: Spark("clinic.visits", scratch="/shared/ann").'
@@ -322,14 +323,14 @@ def _text(value: Any) -> str:
 def _columns(program: Program, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, NDArray[Any]]:
     """All columns of the answer: numbers as they are, keys as Python objects."""
     found: dict[str, NDArray[Any]] = {}
-    listed_ = list(rows)
+    held = list(rows)
     for i, name in enumerate(names):
-        values = [row[i] for row in listed_]
+        values = [row[i] for row in held]
         if name.startswith("k"):
             # A wide whole number arrives as a decimal.
             whole = program.query.keys[int(name[1:])].expression.type == "integer"
             values = [int(each) if whole and each is not None else each for each in values]
-        column = np.empty(len(listed_), dtype=object if name.startswith("k") else np.int64)
+        column = np.empty(len(held), dtype=object if name.startswith("k") else np.int64)
         column[:] = values
         found[name] = column
     return found

@@ -41,7 +41,8 @@ class Frozen:
     def relation(self, names: Sequence[str]) -> exp.Expression:
         """The columns as texts of a view, each in its type."""
         chosen = [
-            exp.alias_(cast(column(f"c{place}"), kind), name, quoted=True) for place, (name, kind) in self._wanted(names)
+            exp.alias_(cast(column(f"c{place}"), kind), name, quoted=True)
+            for place, (name, kind) in self._wanted(names)
         ]
         return exp.select(*chosen).from_(f"public_{self.alias}").subquery(self.alias)
 

@@ -106,7 +106,7 @@ def find(source: object) -> tuple[Found, Mapping[str, str]]:
                 schema = None
         if schema is None:
             # Raised outside of the handler: messages of Spark may hold what is in files.
-            hint = "Look at its name, at what stands below a view, and at the grants; files must agree on their columns."
+            hint = "Look at its name, what stands below a view, and the grants; files must agree on their columns."
             raise DataError("there is no such table, or it cannot be read", where="Spark", got=source.table, hint=hint)
         found = Found(root=root, source=source, fields=(), once=source.folder is None)
     else:
