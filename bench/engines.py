@@ -148,8 +148,9 @@ def in_postgres(file: Path, times: int) -> dict[str, float]:
 def in_spark(file: Path, times: int) -> dict[str, float]:
     import os
 
+    from quincunx.table.engines.spark.cluster import Cluster
     from quincunx.table.engines.spark.session import running
-    from quincunx.table.engines.spark.source import Cluster, Spark
+    from quincunx.table.engines.spark.source import Spark
 
     # A heap, with threads, code and buffers beside it, that stays below the target.
     os.environ["PYSPARK_SUBMIT_ARGS"] = (

@@ -33,8 +33,8 @@ USUAL = {
 }
 
 
-def started(folder: str) -> SparkSession:
-    """The session, started by the library itself where none runs yet."""
+def available() -> None:
+    """Skip by name where something is missing, or fail where Spark is required."""
     missing = None
     try:
         import pyspark  # noqa: F401
@@ -44,8 +44,13 @@ def started(folder: str) -> SparkSession:
         missing = "there is no Java (apt install openjdk-17-jre-headless)"
     if missing is not None:
         (pytest.fail if required("spark") else pytest.skip)(missing)
+
+
+def started(folder: str) -> SparkSession:
+    """The session, started by the library itself where none runs yet."""
+    available()
+    from quincunx.table.engines.spark.cluster import Cluster
     from quincunx.table.engines.spark.session import running
-    from quincunx.table.engines.spark.source import Cluster
 
     os.environ["PYSPARK_SUBMIT_ARGS"] = _ARGUMENTS.format(folder)
     return running(Cluster(master=MASTER))

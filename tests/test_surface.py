@@ -13,8 +13,8 @@ import quincunx
 MECHANISMS = Path(__file__).parents[1] / "docs" / "reference" / "mechanisms.md"
 SURFACE = {
     "quincunx": {
-        "Loss", "Postgres", "Session", "Spark", "Specification", "Table", "attack", "audit", "chart", "combine", "domain",
-        "errors", "finite",
+        "Loss", "Postgres", "Session", "Spark", "Specification", "Table", "attack", "audit", "chart", "combine",
+        "domain", "errors", "finite",
         "intensity", "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard",
         "taxonomy", "unit",
     },

@@ -20,8 +20,8 @@ import quincunx as qx
 from quincunx.errors import HaltedError
 from quincunx.ledger import Ledger
 from quincunx.table.engines.spark import SparkEngine
+from quincunx.table.engines.spark.cluster import Cluster
 from quincunx.table.engines.spark.session import running
-from quincunx.table.engines.spark.source import Cluster
 
 CANARY = "canary-8f2a61"
 QUESTION = "SELECT COUNT(*) AS n FROM visits"

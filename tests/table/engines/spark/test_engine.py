@@ -67,6 +67,18 @@ def test_no_value_of_one_person_makes_a_question_fail(cluster: SparkSession, tmp
     assert both(stored(frame, tmp_path), frame, columns, {"rows": 20}, RAISING, (1,)) == len(RAISING)
 
 
+def test_tiny_values_are_zero_and_huge_ones_infinite(cluster: SparkSession) -> None:
+    """As the language says it, whatever a double could still hold: the only values that count are 1e-100 and 2.5."""
+    rows = [(i, each) for i, each in enumerate(("5e-324", "-1e-160", "1e-100", "2.5", "1e200", "inf", "nan", None))]
+    tables = {"t": Table(framed(cluster, {"person": "BIGINT", "y": "DOUBLE"}, rows), limits={"rows": 1})}
+    declared = schema(tables, UNIT)
+    with open_engine(tables, declared) as engine:
+        unit = asked(engine, declared, "SELECT COUNT(*) AS n FROM t")[0] // len(rows)
+        above = "COUNT(*) FILTER (WHERE y > 0 AND y < 1e30) AS a, COUNT(*) FILTER (WHERE y * y > 0 AND y < 1e30) AS b"
+        found = asked(engine, declared, f"SELECT {above}, COUNT(y) AS c FROM t")
+        assert [each // unit for each in found] == [2, 1, 4]
+
+
 def test_a_sum_has_no_end(cluster: SparkSession, tmp_path: Path) -> None:  # noqa: ARG001
     """What many people have together is more than 64 bits hold; it is moved to the end of the range, and no error."""
     people = 300

@@ -246,7 +246,7 @@ def test_an_interrupted_question_is_no_failure(cluster: SparkSession, tmp_path: 
 
 def test_without_a_session_or_pyspark_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     from quincunx.table.engines.spark import session as sessions
-    from quincunx.table.engines.spark.source import Cluster
+    from quincunx.table.engines.spark.cluster import Cluster
 
     with monkeypatch.context() as patch:
         patch.setattr("pyspark.sql.SparkSession.getActiveSession", staticmethod(lambda: None))

@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from quincunx.data import distinct_names, type_of
 from quincunx.errors import DataError
+from quincunx.table.engines.spark.cluster import Cluster
 from quincunx.table.engines.spark.session import own, running, silenced
-from quincunx.table.engines.spark.source import Cluster, Spark
+from quincunx.table.engines.spark.source import Spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import UnavailableError
-from quincunx.table.engines.spark.source import Cluster, is_local
+from quincunx.table.engines.spark.cluster import Cluster, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 # A person with a weight takes below a hundred bytes.
 MOST: Final = 1_000_000
-_HEAVY: Final = "heavy"
+# Who has too many rows or groups, and who of them is over the limit, with a weight.
+_PEOPLE: Final = ("over", "heavy")
 
 
 def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
     """The statement with views in place of the relations of people over the limit."""
     left = tree.copy()
-    for name in [each.alias for each in left.ctes if each.alias.startswith(_HEAVY)]:
+    for name in [each.alias for each in left.ctes if each.alias.startswith(_PEOPLE)]:
         place = (folder / name).as_uri()
         session.sql(SPARK.written(_upto(left, name))).write.parquet(place)
         found = session.read.parquet(place)
