@@ -25,7 +25,7 @@ from quincunx.ledger import Ledger
 from quincunx.table.engines.spark import SparkEngine
 from quincunx.table.engines.spark.dialect import SparkDialect
 from quincunx.table.engines.spark.scratch import Scratch
-from tests.spark import MASTER
+from tests.spark import MASTER, available
 from tests.table.engines.postgres.test_session import PLAN, QUESTION, ROWS, session
 from tests.table.engines.spark.lost import CANARY
 from tests.table.engines.spark.places import framed
@@ -173,6 +173,7 @@ def test_a_full_disk_halts_and_says_nothing_of_rows(cluster: SparkSession, tmp_p
 
 def lost(what: str, folder: Path) -> tuple[list[dict[str, Any]], str]:
     """What a process of its own prints, and everything that it and its Spark say."""
+    available()
     command = [sys.executable, "-m", "tests.table.engines.spark.lost", what, str(folder)]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400)
     assert found.returncode == 0, found.stderr[-2000:]
@@ -245,6 +246,7 @@ def test_an_interrupted_question_is_no_failure(cluster: SparkSession, tmp_path: 
 
 
 def test_without_a_session_or_pyspark_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    available()
     from quincunx.table.engines.spark import session as sessions
     from quincunx.table.engines.spark.cluster import Cluster
 
