@@ -18,7 +18,6 @@ from quincunx.table.schema import ColumnSchema
 # Functions whose argument at this place is a number of rows, for which Spark has one type.
 _COUNTS: Final = {"LAG": 1, "LEAD": 1, "NTH_VALUE": 1, "NTILE": 0}
 _NAMES: Final = {"starts_with": "STARTSWITH", "ends_with": "ENDSWITH", "contains": "CONTAINS"}
-_COLLECTED: Final = "COLLECT_LIST"
 
 
 class SparkDialect(Dialect):
@@ -29,8 +28,6 @@ class SparkDialect(Dialect):
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
         """The text of a statement. What public keys are matched by is sent to every worker."""
         own = tree.copy()
-        for window in list(own.find_all(exp.Window)):
-            _over(window)
         for node in list(own.walk()):
             if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.INT128:
                 node.replace(exp.DataType.build("DECIMAL(38,0)", dialect=self.name))
@@ -103,7 +100,7 @@ class SparkDialect(Dialect):
 
     def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
         # PERCENTILE_DISC would be a double, which holds 53 bits. GET is NULL where there is no such place.
-        values = call("SORT_ARRAY", call(_COLLECTED, x))
+        values = call("SORT_ARRAY", call("COLLECT_LIST", x))
         count = cast(call("SIZE", values), "BIGINT")
         up, down = level.numerator, level.denominator
         if not between:
@@ -209,27 +206,6 @@ def _counted(node: exp.Anonymous) -> None:
     if place is not None and len(node.expressions) > place:
         given = node.expressions[place]
         node.expressions[place].replace(cast(given.copy(), "INTEGER"))
-
-
-def _over(window: exp.Window) -> None:
-    """What is made of an aggregate stands outside of its window, and different values are counted in a set."""
-    called = window.this
-    if isinstance(called, exp.Count) and isinstance(called.this, exp.Distinct):
-        called = cast(call("SIZE", call("COLLECT_SET", *called.this.expressions)), "BIGINT")
-    inside = [each for each in called.find_all(exp.Anonymous) if each.name in (_COLLECTED, "COLLECT_SET")]
-    if not inside:
-        return
-    parts = {name: value for name, value in window.args.items() if name != "this"}
-    for each in inside:
-        framed = exp.Window(this=each.copy(), **{name: _copied(value) for name, value in parts.items()})
-        each.replace(framed)
-    window.replace(called)
-
-
-def _copied(value: object) -> object:
-    if isinstance(value, list):
-        return [_copied(each) for each in value]
-    return value.copy() if isinstance(value, exp.Expression) else value
 
 
 SPARK: Final = SparkDialect()

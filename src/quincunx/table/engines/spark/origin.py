@@ -81,7 +81,7 @@ class Found:
             name = f"quincunx_{secrets.token_hex(8)}"
             self.frame.createGlobalTempView(name)
             try:
-                return session.table(f"global_temp.{name}")
+                return session.table(f"{session.conf.get('spark.sql.globalTempDatabase')}.{name}")
             finally:
                 session.catalog.dropGlobalTempView(name)
         return _read(session, self.source)
