@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: too long for a newcomer's run; runs with --ci or --full")
+    config.addinivalue_line("markers", "spark: needs Spark; one process, `-n 0 -m spark`, so that it is started once")
     if (path := config.getoption("--report")) is not None:
         config.pluginmanager.register(Times())
         if not hasattr(config, "workerinput"):

@@ -13,8 +13,8 @@ import quincunx
 MECHANISMS = Path(__file__).parents[1] / "docs" / "reference" / "mechanisms.md"
 SURFACE = {
     "quincunx": {
-        "Loss", "Postgres", "Session", "Specification", "Table", "attack", "audit", "chart", "combine", "domain",
-        "errors", "finite",
+        "Loss", "Postgres", "Session", "Spark", "Specification", "Table", "attack", "audit", "chart", "combine",
+        "domain", "errors", "finite",
         "intensity", "invariant", "ledger", "loss", "meaning", "mechanisms", "noise", "numbers", "scope", "standard",
         "taxonomy", "unit",
     },
@@ -117,7 +117,7 @@ def test_importing_loads_nothing_but_the_library() -> None:
 
 def test_the_whole_core_loads_numpy_flint_and_cryptography_only() -> None:
     # Rooms that read tables load what they read them with, when they are first used.
-    outer = {"Postgres", "Session", "Table", "combine", "attack", "audit", "chart", "invariant", "ledger"}
+    outer = {"Postgres", "Session", "Spark", "Table", "combine", "attack", "audit", "chart", "invariant", "ledger"}
     touch = f"import quincunx as qx; [getattr(qx, name) for name in {sorted(set(quincunx.__all__) - outer)}]"
     touch += "; qx.noise.discrete_laplace(1)"
     # Names with an underscore and cython_runtime are how these three reach their own compiled parts.

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from quincunx.loss import Loss
     from quincunx.release import Session, combine
     from quincunx.spec import Specification, domain, intensity, scope, standard, unit
-    from quincunx.table import Postgres, Table
+    from quincunx.table import Postgres, Spark, Table
 
 # public name → (module, attribute or None for the module itself)
 _NAMES: dict[str, tuple[str, str | None]] = {
     "Loss": ("quincunx.loss", "Loss"),
     "Postgres": ("quincunx.table", "Postgres"),
     "Session": ("quincunx.release", "Session"),
+    "Spark": ("quincunx.table", "Spark"),
     "Specification": ("quincunx.spec", "Specification"),
     "Table": ("quincunx.table", "Table"),
     "attack": ("quincunx.attack", None),
@@ -64,6 +65,7 @@ __all__ = [
     "Loss",
     "Postgres",
     "Session",
+    "Spark",
     "Specification",
     "Table",
     "attack",

@@ -53,6 +53,7 @@ REFERENCE = {
         "quincunx.table.table",
         "quincunx.table.engines",
         "quincunx.table.engines.postgres.source",
+        "quincunx.table.engines.spark.source",
         "quincunx.table.rules",
     ],
     "sensitivity": ["quincunx.mechanisms.sensitivity"],

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.spark import available
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "src" / "quincunx"
@@ -59,12 +60,19 @@ def test_every_mutant_finds_its_line() -> None:
         assert all((ROOT / test.partition("::")[0]).exists() for test in mutant["tests"]), mutant["name"]
 
 
+def marks(place: int, mutant: dict[str, str]) -> list[pytest.MarkDecorator]:
+    later = [pytest.mark.ci] if place % SHARE or "ci" in mutant else []
+    return [*later, *([pytest.mark.spark] if "spark" in mutant else [])]
+
+
 @pytest.mark.parametrize(
     "mutant",
-    [pytest.param(each, marks=pytest.mark.ci if i % SHARE or "ci" in each else ()) for i, each in enumerate(MUTANTS)],
+    [pytest.param(each, marks=marks(i, each)) for i, each in enumerate(MUTANTS)],
     ids=lambda mutant: mutant["name"],
 )
 def test_mutant_is_caught(mutant: dict[str, str], tmp_path: Path, forkserver: Forkserver) -> None:
+    if "spark" in mutant:
+        available()
     package = copy_of_library(tmp_path)
     target = package / mutant["file"]
     text = target.read_text(encoding="utf-8")

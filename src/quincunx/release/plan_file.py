@@ -21,7 +21,7 @@ from quincunx.release.invariants import read_invariants
 from quincunx.release.tidy import read_tidy
 from quincunx.release.toml import Node, placed, read_toml
 from quincunx.spec import STANDARDS, AddRemove, Budgeted, Replace, is_budgeted
-from quincunx.table import ENGINES, KeptFile, Limits, Postgres, Table, question_limits
+from quincunx.table import ENGINES, KeptFile, Limits, Postgres, Spark, Table, question_limits
 from quincunx.table.declaration import FIELDS, LIMITS, LINK
 
 _TOP: Final = (
@@ -31,6 +31,7 @@ _SPEC: Final = ("unit", "standard", "intensity", "invariants")
 _AUTO: Final[Literal["auto"]] = "auto"
 _ENTRY: Final = ("name", "sql", "spend", "share", "within", "assume", "weights", "delta", "tidy", "limits")
 _WRITTEN: Final = ("encoding", "separator", "decimal", "thousands")
+_CLUSTER: Final = ("master", "scratch")
 _WAYS: Final = ("spend", "share", "within")
 # The parameters that a standard has no default for, with an example; how each is read and written.
 _NEEDED: Final[Mapping[str, Mapping[str, str]]] = {"approximate": {"delta": "1e-9"}, "renyi": {"alpha": "4"}}
@@ -44,11 +45,11 @@ _RESERVED: Final = frozenset({"con", "prn", "aux", "nul", "summary"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """[tables.NAME]: source (absolute path, or a table of a database), limits, columns, owner, public; written: how a
-    CSV file is, its encoding and marks; `node` knows the lines.
+    """[tables.NAME]: source (absolute path, or a table of a database or a cluster), limits, columns, owner, public;
+    written: how a CSV file is, its encoding and marks; `node` knows the lines.
     """
 
-    source: Path | Postgres = field(repr=False)
+    source: Path | Postgres | Spark = field(repr=False)
     limits: Mapping[str, object] | Literal["auto"]
     columns: Mapping[str, Mapping[str, Any]]
     owner: Mapping[str, str] | None
@@ -135,8 +136,7 @@ def read_plan(path: str | Path) -> PlanFile:
     ):
         if name not in top:
             raise root.wrong(f"{name} is missing", hint=f"Write {example}.")
-    if "engine" in top:
-        _engine(top["engine"])
+    cluster = _engine(top["engine"]) if "engine" in top else {}
     spec = top["spec"].members(_SPEC)
     for name in ("unit", "standard", "intensity"):
         if name not in spec:
@@ -166,7 +166,7 @@ def read_plan(path: str | Path) -> PlanFile:
         intensity=intensity,
         invariants=invariants,
         budgets=_budgets(top["budgets"]) if "budgets" in top else {},
-        tables={name: _table(node, file) for name, node in top["tables"].members().items()},
+        tables={name: _table(node, file, cluster) for name, node in top["tables"].members().items()},
         releases=releases,
         node=root,
     )
@@ -204,11 +204,17 @@ def _version(node: Node) -> str:
     return node.text()
 
 
-def _engine(node: Node) -> None:
-    kind = node.members(("kind",)).get("kind")
+def _engine(node: Node) -> dict[str, str]:
+    """What is said of the cluster on which Spark runs."""
+    parts = node.members(("kind", *_CLUSTER))
+    kind = parts.pop("kind", None)
     if kind is None or kind.text() not in ENGINES:
         known = " or ".join(f'{{ kind = "{name}" }}' for name in ENGINES)
         raise node.wrong("unknown engine", got=repr(node.value.get("kind")), hint=f"Write {known}.")
+    for name, part in parts.items():
+        if kind.text() != "spark":
+            raise part.wrong(f"only Spark has {name}", got=kind.text(), hint="Leave it out.")
+    return {name: part.text() for name, part in parts.items()}
 
 
 def _unit(node: Node) -> AddRemove | Replace:
@@ -257,7 +263,7 @@ def _budgets(node: Node) -> Budgets:
     return found
 
 
-def _table(node: Node, file: Path) -> TableEntry:
+def _table(node: Node, file: Path, cluster: Mapping[str, str]) -> TableEntry:
     parts = node.members(("source", "public", "limits", "columns", "owner", *_WRITTEN))
     if "source" not in parts:
         raise node.wrong("source is missing", hint='Write source = "visits.parquet", relative to the plan.')
@@ -267,7 +273,7 @@ def _table(node: Node, file: Path) -> TableEntry:
         column.members(FIELDS)
     owner = parts["owner"].members(LINK) if "owner" in parts else None
     return TableEntry(
-        source=_source(parts["source"], file),
+        source=_source(parts["source"], file, cluster),
         limits=limits,
         columns={name: column.value for name, column in columns.items()},
         owner=None if owner is None else {name: part.text() for name, part in owner.items()},
@@ -277,13 +283,19 @@ def _table(node: Node, file: Path) -> TableEntry:
     )
 
 
-def _source(node: Node, file: Path) -> Path | Postgres:
-    """A file, beside the plan where its path does not say otherwise, or a table of a database."""
+def _source(node: Node, file: Path, cluster: Mapping[str, str]) -> Path | Postgres | Spark:
+    """A file, beside the plan where its path does not say otherwise, or a table of a database or a cluster."""
     if not isinstance(node.value, Mapping):
         with node.located():
             check_local(node.text())
         return file.absolute().parent / node.text()
-    parts = node.members(("postgres", "table"))
+    parts = node.members(("postgres", "table", "spark"))
+    if "spark" in parts:
+        for name in ("postgres", "table"):
+            if name in parts:
+                raise parts[name].wrong("a table is in one place", hint='Write { spark = "clinic.visits" }.')
+        with node.located():
+            return Spark(parts["spark"].text(), **cluster)
     for name in ("postgres", "table"):
         if name not in parts:
             hint = 'Write { postgres = "service=clinic", table = "public.visits" }.'

@@ -46,14 +46,16 @@ from quincunx.table.table import schema as schema_of
 if TYPE_CHECKING:
     from quincunx.table.engines import DuckDB, evaluate
     from quincunx.table.engines.postgres.source import Postgres
+    from quincunx.table.engines.spark.source import Spark
 else:
     __getattr__, __dir__ = exports(
         __name__,
         {
             "DuckDB": ("quincunx.table.engines", "DuckDB"),
             "Postgres": ("quincunx.table.engines.postgres.source", "Postgres"),
+            "Spark": ("quincunx.table.engines.spark.source", "Spark"),
             "evaluate": ("quincunx.table.engines", "evaluate"),
         },
     )
 
-__all__ = ["Postgres", "Table"]
+__all__ = ["Postgres", "Spark", "Table"]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import polars
 
     from quincunx.table.engines.postgres.source import Postgres
+    from quincunx.table.engines.spark.source import Spark
 
 __all__ = ["Table", "schema"]
 
@@ -83,7 +84,8 @@ class Table(Generic[FrameT]):
     """A table: where its rows are, and what is declared about them.
 
     source: a pandas or Polars frame (also lazy), an Arrow table or reader of batches, a DuckDB relation, the path of a
-    Parquet or CSV file, of a folder of Parquet files or a pattern for them, or a table of a database (Postgres).
+    Parquet or CSV file, of a folder of Parquet files or a pattern for them, a table of a database (Postgres), a frame
+    or a table of a Spark cluster (Spark).
     limits: how much of one person may count in a question: rows, groups, per_group; "auto" where each question chooses
     privately how many rows count. columns: name → {"type", "bounds",
     "step", "keys", "length", "null"}, each optional. owner: {"via": table, "on": column} where the table has no
@@ -104,7 +106,11 @@ class Table(Generic[FrameT]):
     # Answers come in the kind of frame that a private table came in.
     @overload
     def __init__(
-        self: Table[Any], source: Frame | str | Path | Postgres, *, public: Literal[True], **declared: Unpack[_Declared]
+        self: Table[Any],
+        source: Frame | str | Path | Postgres | Spark,
+        *,
+        public: Literal[True],
+        **declared: Unpack[_Declared],
     ) -> None: ...
     @overload
     def __init__(
@@ -117,7 +123,7 @@ class Table(Generic[FrameT]):
     @overload
     def __init__(
         self: Table[duckdb.DuckDBPyRelation],
-        source: duckdb.DuckDBPyRelation | str | Path | Postgres,
+        source: duckdb.DuckDBPyRelation | str | Path | Postgres | Spark,
         *,
         public: bool = False,
         **declared: Unpack[_Declared],
@@ -126,7 +132,7 @@ class Table(Generic[FrameT]):
     def __init__(self: Table[Any], source: Frame, *, public: bool = False, **declared: Unpack[_Declared]) -> None: ...
     def __init__(
         self,
-        source: Frame | str | Path | Postgres,
+        source: Frame | str | Path | Postgres | Spark,
         *,
         limits: Mapping[str, object] | Literal["auto"] | None = None,
         columns: Mapping[str, Mapping[str, object]] | None = None,
@@ -169,7 +175,7 @@ class Table(Generic[FrameT]):
 
     @property
     def kind(self) -> str:
-        """pandas, polars, polars-lazy, arrow, duckdb, parquet, csv or postgres."""
+        """pandas, polars, polars-lazy, arrow, duckdb, parquet, csv, postgres or spark."""
         return self.origin.kind
 
     def schema(self, name: str, tables: Mapping[str, Table]) -> TableSchema:

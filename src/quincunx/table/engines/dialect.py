@@ -60,6 +60,14 @@ class Dialect(ABC):
     def anti(self, select: exp.Select, other: str, names: Sequence[str]) -> exp.Select:
         """The rows of `select` whose columns `names` do not stand in the relation `other`; NULL equals itself."""
 
+    def among(self, tested: Sequence[exp.Expression], listed: exp.Select, sure: int) -> exp.Expression:  # noqa: ARG002
+        """Whether values stand in a row of a relation, as IN says it: NULL where a NULL leaves that open.
+
+        sure: so many of the first values are never NULL on either side.
+        """
+        row = tested[0] if len(tested) == 1 else exp.Tuple(expressions=list(tested))
+        return exp.In(this=row, query=listed.subquery())
+
     @abstractmethod
     def materialised(self, once: bool | None) -> bool | None:
         """How a relation of WITH is marked. True: it must be worked out once; False: it is written out wherever it is

@@ -27,9 +27,14 @@ from quincunx.table.schema import ColumnSchema, Schema
 ENGINES: Final[Mapping[str, tuple[str, str]]] = {
     "duckdb": ("quincunx.table.engines.duckdb", "DuckDB"),
     "postgres": ("quincunx.table.engines.postgres", "PostgresEngine"),
+    "spark": ("quincunx.table.engines.spark", "SparkEngine"),
 }
 # Library and class of a source → the engine that reads it; everything else is data of this machine, which DuckDB reads.
-ELSEWHERE: Final[dict[tuple[str, str], str]] = {("quincunx", "Postgres"): "postgres"}
+ELSEWHERE: Final[dict[tuple[str, str], str]] = {
+    ("quincunx", "Postgres"): "postgres",
+    ("quincunx", "Spark"): "spark",
+    ("pyspark", "DataFrame"): "spark",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,7 +149,9 @@ def _steps(d: Dialect, measure: Measure | Factor, argument: Piece) -> exp.Expres
         return _rounded(d, measure, argument.to("DOUBLE").sql)
     moved = binary(exp.Mul, cast(unscaled.sql, kind), cast(text(str(2 * a)), kind))
     moved = binary(exp.Add, moved, cast(text(str(b + 2 * b * shift)), kind))
-    steps = d.quotient(Piece(sql=moved, type=kind), Piece(sql=cast(text(str(2 * b)), kind), type=kind))
+    steps = d.quotient(
+        Piece(sql=moved, type=kind, bits=largest.bit_length()), Piece(sql=cast(text(str(2 * b)), kind), type=kind)
+    )
     return d.attempt(Piece(sql=binary(exp.Sub, steps, cast(text(str(shift)), kind)), type=kind), "BIGINT")
 
 

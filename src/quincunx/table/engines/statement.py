@@ -55,6 +55,7 @@ class Statement:
     """
 
     sql: str
+    tree: exp.Select = field(repr=False)
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -93,8 +94,8 @@ class _Writer:
         self._read()
         self._keep()
         parts = [*self._rows(), *self._histograms(), *self._people(), *self._values(), *self._votes()]
-        sql = self.d.written(self._join(parts), pretty=True)
-        return Statement(sql=sql, parameters=self.parameters)
+        tree = self._join(parts)
+        return Statement(sql=self.d.written(tree, pretty=True), tree=tree, parameters=self.parameters)
 
     def _rows_below(self) -> Rows:
         """The rows of the question. Of several worlds the first key is the hidden one, which every relation keeps."""
@@ -391,7 +392,7 @@ class _Writer:
         if not shift:
             return self.d.total(product)
         # The quotient is cut toward zero, so that no row counts for more than its weight says.
-        share = Piece(sql=product, type="BIGINT" if small else "HUGEINT")
+        share = Piece(sql=product, type="BIGINT" if small else "HUGEINT", bits=(size << bits).bit_length())
         return self.d.total(self.d.quotient(share, constant(1 << shift)))
 
     def _people(self) -> list[exp.Select]:

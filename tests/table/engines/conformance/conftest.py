@@ -6,12 +6,13 @@ import pytest
 
 from tests.table.engines.conformance.engines import ENGINES, Place
 from tests.table.engines.postgres.conftest import reading
+from tests.table.engines.spark.conftest import cluster
 
-__all__ = ["place", "reading"]
+__all__ = ["cluster", "place", "reading"]
 
 
-# A server takes seconds to start.
-_MARKS = {"postgres": [pytest.mark.ci]}
+# A server takes seconds to start, and so does Spark.
+_MARKS = {"postgres": [pytest.mark.ci], "spark": [pytest.mark.ci, pytest.mark.spark]}
 
 
 @pytest.fixture(params=[pytest.param(name, marks=_MARKS.get(name, [])) for name in sorted(ENGINES)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
@@ -133,8 +134,48 @@ _POSTGRES: Final = {
 }  # fmt: skip
 
 
+class InSpark:
+    """Spark on this machine, over files of Parquet that it reads itself."""
+
+    name = "spark"
+
+    def __init__(self, session: Any, folder: Path) -> None:
+        from quincunx.table.engines.spark.dialect import SPARK
+
+        self.session, self.folder = session, folder
+        self.dialect: Dialect = SPARK
+
+    @contextmanager
+    def opened(self, tables: Mapping[str, Data]) -> Iterator[tuple[Engine, Schema]]:
+        from quincunx.table.engines.spark import SparkEngine
+        from tests.table.engines.spark.places import stored
+
+        held = {
+            name: Table(frame(each), public=True)
+            if each.public
+            else Table(stored(frame(each), self.folder), limits=each.limits, columns=each.columns)
+            for name, each in tables.items()
+        }
+        declared = schema(held, UNIT)
+        with SparkEngine(held, declared) as engine:
+            yield engine, declared
+
+    def fetched(self, data: Data, build: Build) -> list[tuple[Any, ...]]:
+        from quincunx.table.engines.spark.session import own
+        from tests.spark import USUAL
+        from tests.table.engines.spark.places import stored
+
+        session = own(self.session)
+        for name, value in USUAL.items():
+            session.conf.set(name, value)
+        session.read.parquet(stored(frame(data), self.folder).folder).createOrReplaceTempView("nasty")
+        select = build(self.dialect, exp.to_table("nasty"), data.types)
+        return [tuple(row) for row in session.sql(self.dialect.written(select)).collect()]
+
+
 # Each from the request of a test, which gives a server where one is needed, or skips by name.
 ENGINES: Final[dict[str, Callable[[pytest.FixtureRequest], Place]]] = {
     "duckdb": lambda _request: InDuckDB(),
     "postgres": lambda request: InPostgres(request.getfixturevalue("reading")),
+    "spark": lambda request: InSpark(request.getfixturevalue("cluster"), request.getfixturevalue("tmp_path")),
 }

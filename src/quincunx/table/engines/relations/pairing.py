@@ -20,7 +20,7 @@ def join(d: Dialect, relation: Join, sources: Sources) -> Rows:
     crowd = crowded(d, left, right, relation, relation.joined)
     over = crowd[-1].name
     # Without their left rows they have no pairs; a full join would still keep the right ones.
-    sides = [without(left, over), without(right, over) if relation.kind == "full" else right.relation]
+    sides = [without(d, left, over), without(d, right, over) if relation.kind == "full" else right.relation]
     conditions = [same_owner(left.owners, right.owners)]
     if relation.condition is not None:
         conditions.append(condition(d, relation.condition, {**left.columns, **right.columns}))
@@ -38,7 +38,7 @@ def lookup(d: Dialect, relation: Lookup, sources: Sources) -> Rows:
     before, first = (*left.before, *right.before), left.relation
     if relation.most is not None:
         heap = _heaped(d, left, relation, relation.most)
-        before, first = (*before, *heap), without(left, heap[-1].name)
+        before, first = (*before, *heap), without(d, left, heap[-1].name)
     return _paired(relation, [first, right.relation], [on], left.owners, columns, before)
 
 
@@ -118,12 +118,12 @@ def _counted(
     return found.join(counts[1], on=same).where(exp.GT(this=pairs, expression=whole(joined)))
 
 
-def without(side: Rows, over: str) -> exp.Expression:
+def without(d: Dialect, side: Rows, over: str) -> exp.Expression:
     """The rows of a side whose owners are not too many pairs, under the same name."""
     tested = [piece.sql.copy() for piece in side.owners.values()]
-    listed = exp.select(*(column(name, over) for name in side.owners)).from_(over).subquery()
+    listed = exp.select(*(column(name, over) for name in side.owners)).from_(over)
     # No owner is NULL. As NOT EXISTS it would be the rows that are hashed, and not the few owners.
-    among = exp.In(this=tested[0] if len(tested) == 1 else exp.Tuple(expressions=tested), query=listed)
+    among = d.among(tested, listed, len(tested))
     kept = exp.select("*").from_(side.relation.copy()).where(exp.Not(this=exp.Paren(this=among)))
     return kept.subquery(side.relation.name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -23,7 +22,7 @@ def written(d: Dialect, relation: SemiJoin, sources: Sources) -> Rows:
     if relation.paired:
         # Whoever would make too many pairs has no partner, before any pair is made.
         crowd = crowded(d, below, other, relation, relation.joined)
-        other, before = replace(other, relation=without(other, crowd[-1].name)), (*before, *crowd)
+        other, before = replace(other, relation=without(d, other, crowd[-1].name)), (*before, *crowd)
     found = widened(below, relation, {"m": _answer(d, relation, below, other)})
     answer = Piece(sql=column("m", table_name(relation)), type="BOOLEAN")
     columns = {**found.columns, relation.column.slot: answer}
@@ -47,7 +46,7 @@ def _answer(d: Dialect, relation: SemiJoin, below: Rows, other: Rows) -> exp.Exp
     if not pairs:
         return exp.Exists(this=exp.select(whole(1)).from_(other.relation))
     tested, listed = ([pair[side].sql.copy() for pair in pairs] for side in (0, 1))
-    found = exp.In(this=_row(tested), query=exp.select(*listed).from_(other.relation).subquery())
+    found = d.among(tested, exp.select(*listed).from_(other.relation), len(pairs) - len(relation.tested))
     # Owners are never NULL; other columns may leave it open whether there is one, and then there is none.
     return call("COALESCE", found, exp.false()) if relation.exists and relation.tested else exp.Paren(this=found)
 
@@ -55,7 +54,3 @@ def _answer(d: Dialect, relation: SemiJoin, below: Rows, other: Rows) -> exp.Exp
 def _value(d: Dialect, expression: Expression, side: Rows) -> Piece:
     kind = emit(d, expression, side.columns).type
     return Piece(sql=condition(d, expression, side.columns), type=kind)
-
-
-def _row(values: Sequence[exp.Expression]) -> exp.Expression:
-    return values[0] if len(values) == 1 else exp.Tuple(expressions=list(values))

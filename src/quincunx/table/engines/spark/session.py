@@ -1,0 +1,114 @@
+"""Sessions of our own beside the running one, with every setting that a result could depend on. See spark.md."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from quincunx.errors import UnavailableError
+from quincunx.table.engines.spark.cluster import Cluster, is_local
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Rules that would write a column out wherever a condition names it: nested arithmetic would double at each level.
+_LEFT_OUT: Final = ("PushDownPredicates", "PushPredicateThroughNonJoin")
+# What a value, an order or a failure could depend on is ours.
+SETTINGS: Final = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.readSideCharPadding": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    # A broadcast that an estimate chose could fail by what rows hold: only what was counted is sent to every worker.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.broadcastTimeout": "360000",
+    "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.optimizer.excludedRules": ",".join(f"org.apache.spark.sql.catalyst.optimizer.{n}" for n in _LEFT_OUT),
+}
+# Of a session that we start on this machine: nobody else reaches it, and it says nothing.
+_ALONE: Final = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+}
+# pyspark prints messages, which may hold values, with the statement to stderr before it raises.
+_TALKING: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+_INSTALL: Final = "pip install 'quincunx[spark]', and a Java runtime 17 or newer."
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """pyspark's own loggers say nothing in the block."""
+    loggers = [logging.getLogger(name) for name in _TALKING]
+    before = [each.disabled for each in loggers]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each, state in zip(loggers, before, strict=True):
+            each.disabled = state
+
+
+def running(cluster: Cluster) -> SparkSession:
+    """The session that runs in this process; where a master is named and none runs, one that is started."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise UnavailableError("pyspark is not installed", where="Spark", hint=_INSTALL) from None
+    found = SparkSession.getActiveSession()
+    if found is not None:
+        return found
+    if cluster.master is None:
+        hint = 'Start one, or name where it shall run: Spark("clinic.visits", master="local[4]").'
+        raise UnavailableError("no Spark session runs", where="Spark", hint=hint)
+    started: SparkSession | None = None
+    with silenced():
+        try:
+            # pyspark's checker of types takes the builder for a property.
+            builder: Any = SparkSession.builder
+            builder = builder.master(cluster.master).appName("quincunx")
+            for name, value in (_ALONE if cluster.here else {"spark.log.level": "OFF"}).items():
+                builder = builder.config(name, value)
+            started = builder.getOrCreate()
+        except Exception:
+            started = None
+    if started is None:
+        raise UnavailableError("Spark could not be started", where="Spark", got=cluster.master, hint=_INSTALL)
+    return started
+
+
+def own(session: SparkSession) -> SparkSession:
+    """A session of our own on the same cluster; every setting is read back."""
+    found = session.newSession()
+    for name, value in SETTINGS.items():
+        found.conf.set(name, value)
+    for name, value in SETTINGS.items():
+        if found.conf.get(name) != value:
+            hint = "Something sets it for all sessions: take it away."
+            raise UnavailableError("a setting is not the one that was asked for", where="Spark", got=name, hint=hint)
+    return found
+
+
+def alone(session: SparkSession) -> bool:
+    """Whether Spark runs on this machine alone."""
+    return is_local(session.conf.get("spark.master") or "")
