@@ -48,6 +48,8 @@ _ALONE: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Plans of earlier statements, which nobody looks at, would fill the driver's memory.
+    "spark.sql.ui.retainedExecutions": "5",
     "spark.log.level": "OFF",
 }
 # pyspark prints messages, which may hold values, with the statement to stderr before it raises.
