@@ -74,8 +74,11 @@ def capped(monkeypatch: pytest.MonkeyPatch) -> None:
         sides = (replace(each, owners=nobody(each.owners)) for each in (left, right))
         return crowded(d, *sides, relation, joined)
 
+    def left(d: Any, side: Any, name: str) -> Any:
+        return without(d, replace(side, owners=nobody(side.owners)), name)
+
     monkeypatch.setattr(pairing, "crowded", many)
-    monkeypatch.setattr(pairing, "without", lambda side, name: without(replace(side, owners=nobody(side.owners)), name))
+    monkeypatch.setattr(pairing, "without", left)
 
 
 def led(change: Callable[[exp.Select], exp.Select]) -> Patch:
