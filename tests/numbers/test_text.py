@@ -138,6 +138,7 @@ TYPED = {
     "mechanisms/count_tree.py: epsilon",
     "mechanisms/discrete_laplace.py: epsilon",
     "mechanisms/exponential.py: epsilon",
+    "mechanisms/ladder_choice.py: epsilon",
     "mechanisms/ladder_sum.py: epsilon",
     "mechanisms/laplace.py: epsilon",
     "mechanisms/permute_and_flip.py: epsilon",

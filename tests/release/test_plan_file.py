@@ -98,7 +98,7 @@ MISTAKES = [
     ('version    = "1"', "version = 1", "version = 1", "expected a text"),
     ('version    = "1"\n', "", "", "version is missing"),
     ('ledger     = "ledger.db"\n', "", "", "ledger is missing"),
-    ('kind = "duckdb"', 'kind = "spark"', "engine", "unknown engine"),
+    ('kind = "duckdb"', 'kind = "sparc"', "engine", "unknown engine"),
     ("engine     = ", "enginee = ", "enginee", "Did you mean engine?"),
     ("confidence = 0.95", "confidence = 1", "confidence", "between 0 and 1"),
     ("confidence = 0.95", "confidence = 1.5", "confidence", "probability"),
