@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,6 @@ def test_the_kit_sees_what_mixes_people_and_what_depends_on_order(monkeypatch: p
     }
     twice: World = {"A": [(1, date(2024, 1, 1), 1, "a"), (1, date(2024, 1, 1), 2, "a")], "B": [], **NOBODY}
     for found, changed in broken.items():
-        statement = type(written)(sql=changed, parameters=written.parameters)
+        statement = replace(written, sql=changed)
         monkeypatch.setattr(locality, "_written", lambda _, now=statement: (now, tables))
         assert found in whole.finding(twice if found == "order" else world)
