@@ -21,7 +21,7 @@ MASTER = "local[2]"
 # Few partitions, no code made for each statement and no planning while it runs: tables of tests are small, and planning
 # is what takes the time. The heap is that of the driver, which is all there is.
 _ARGUMENTS = (
-    "--driver-memory 1g --driver-java-options '-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m' "
+    "--driver-memory 3g --driver-java-options '-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m' "
     "--conf spark.sql.shuffle.partitions=2 "
     "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
     "--conf spark.sql.adaptive.enabled=false --conf spark.sql.warehouse.dir={} pyspark-shell"
