@@ -230,6 +230,21 @@ def test_what_a_crash_left_is_removed_at_the_next_start(tmp_path: Path) -> None:
         pass
 
 
+def test_a_folder_that_cannot_be_used_is_said_before_anything_is_paid(cluster: SparkSession, tmp_path: Path) -> None:
+    cluster.sql("SELECT 1L AS person, 'north' AS region, 1.0D AS cost").createOrReplaceGlobalTempView("folders")
+    (tmp_path / "file").write_text("no folder")
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    (seen / f"quincunx-spark-{os.getuid()}").mkdir(mode=0o755)
+    for place, words in ((tmp_path / "file", "rows cannot be written down"), (seen, "not the owner's alone")):
+        source = qx.Spark("global_temp.folders", scratch=str(place))
+        with session(source, tmp_path / "ledger.db") as asked:
+            with pytest.raises(UnavailableError, match=words):
+                asked.sql(COUNT, spend="1/4")
+            assert asked.spent == 0
+    cluster.catalog.dropGlobalTempView("folders")
+
+
 def test_an_interrupted_question_is_no_failure(cluster: SparkSession, tmp_path: Path) -> None:
     with session(framed(cluster, KINDS, ROWS), tmp_path / "ledger.db") as asked:
         engine = asked._connect()

@@ -62,6 +62,8 @@ class SparkEngine:
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._closed = False
+        # Whether rows could be written down.
+        self._tried = False
         # Programs that passed on made-up rows, and their statements.
         self._rehearsed: dict[Program, Statement] = {}
 
@@ -107,15 +109,19 @@ class SparkEngine:
         return self._written(program).sql
 
     def check(self) -> tuple[str, ...]:
-        """Look whether Spark answers and the columns are still what they were. Reads no row."""
+        """Look whether Spark answers, columns are what they were, and rows could be written down. Reads no row."""
         with self._lock, silenced():
             now: dict[str, dict[str, str]] | None = None
             session = self._connect()
             try:
                 now = {name: catalogue(found.reading(session)) for name, found in self._found.items()}
+                for found in self._found.values():
+                    if not found.once:
+                        _files(session, found)
             except Exception:
                 # Raised below, outside of this handler: Spark's message must not hang on as a context.
                 now = None
+            written = self._writes(session)
         if now is None:
             hint = "Look at the cluster, the table's name and the grants, and try again; nothing was spent."
             raise UnavailableError("Spark cannot be reached, or a table is gone", where="spark", hint=hint)
@@ -123,7 +129,25 @@ class SparkEngine:
             if any(now[name].get(each) != kind for each, kind in found.fields):
                 hint = "Open the session again, and look at what is declared."
                 raise UnavailableError("the columns of a table have changed", where=name, hint=hint)
+        if not written:
+            hint = (
+                "Name a folder that all machines of the cluster can write to as this user: scratch. Nothing was spent."
+            )
+            raise UnavailableError("rows cannot be written down", where="Spark.scratch", hint=hint)
         return ()
+
+    def _writes(self, session: SparkSession) -> bool:
+        """Whether what Spark writes to our folder can be read again: tried once, with a row that is nobody's."""
+        if not self._tried:
+            try:
+                with self._scratch.opened() as folder:
+                    made, _ = _written_down(session, session.range(1).toDF("z"), [("z", "z")], folder / "tried")
+                    self._tried = [row[0] for row in made.collect()] == [0]
+            except UnavailableError:
+                raise
+            except Exception:
+                return False
+        return self._tried
 
     def rehearse(self, program: Program) -> None:
         """Look whether everything is as it was, then try the program on made-up rows; no private row is read."""

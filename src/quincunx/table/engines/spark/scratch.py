@@ -13,7 +13,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -52,15 +52,27 @@ class Scratch:
         if self._own is None:
             self._above.mkdir(mode=0o700, parents=False, exist_ok=True)
             _check(self._above)
-            for left in self._above.iterdir():
-                _remove_left(left)
-            own = self._above / secrets.token_hex(8)
-            own.mkdir(mode=0o700)
-            # Held until the process ends, however it ends; no child inherits it.
-            self._lock = os.open(own / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            with _alone(self._above):
+                for left in self._above.iterdir():
+                    _remove_left(left)
+                own = self._above / secrets.token_hex(8)
+                own.mkdir(mode=0o700)
+                # Held until the process ends, however it ends; no child inherits it.
+                self._lock = os.open(own / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
             self._own = own
         return self._own
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else begins or tidies up: a folder whose lock is not held yet would be taken for one that was left."""
+    held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def _check(folder: Path) -> None:
@@ -76,7 +88,9 @@ def _remove_left(folder: Path) -> None:
     try:
         held = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
-        # Between making a folder and its lock there is nothing in it.
+        # Ended between making a folder and its lock: there is nothing in it.
+        with suppress(OSError):
+            folder.rmdir()
         return
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
