@@ -12,10 +12,11 @@ from sqlglot import exp
 
 from quincunx.data import Origin, quoted
 from quincunx.table.content import Content
+from quincunx.table.engines.frozen import Kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Frozen(Origin):
+class FrozenTable(Origin):
     """The rows of a public table, which nothing changes any more: a constant of every statement."""
 
     content: Content
@@ -33,17 +34,9 @@ class Frozen(Origin):
             cursor.execute(f"DROP TABLE {self.name}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """A public table as the engine holds it."""
-
-    origin: Frozen
-    public: bool = True
-
-
-def kept(content: Content) -> Kept:
+def kept(content: Content) -> Kept[FrozenTable]:
     """A public table of these rows."""
-    return Kept(origin=Frozen(kind="public", fields=content.types, content=content))
+    return Kept(origin=FrozenTable(kind="public", fields=content.types, content=content))
 
 
 def listed(content: Content, names: Sequence[str]) -> tuple[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.engines import doubles
 from quincunx.table.engines.typed_sql import Piece, binary, call, cast, choose, double, text, whole
 
 # Where a double is cut in two, so that both parts are whole numbers of 64 bits.
@@ -15,36 +16,15 @@ _SPLIT: Final = 2**63
 _DATES: Final = ("DATE", "TIMESTAMP")
 
 
-def finite(x: exp.Expression) -> exp.Expression:
-    """Whether a double is neither infinite nor NaN, which is the greatest; NULL of NULL."""
-    above = exp.GT(this=x, expression=cast(text("-Infinity"), "DOUBLE"))
-    below = exp.LT(this=x.copy(), expression=cast(text("Infinity"), "DOUBLE"))
-    return exp.Paren(this=exp.And(this=above, expression=below))
-
-
 def divided(x: exp.Expression, y: exp.Expression) -> exp.Expression:
     """x / y of doubles: infinite with the sign of x where y is 0, NULL of 0 / 0."""
-    if isinstance(y, exp.Cast) and isinstance(y.this, exp.Literal) and float(y.this.name):
-        return _quotient(x, y)
-    zero = exp.EQ(this=y, expression=double(Fraction(0)))
-    sign = call("SIGN", call("NULLIF", x, double(Fraction(0))))
-    signed = binary(exp.Mul, sign, cast(text("Infinity"), "DOUBLE"))
     # In a branch of its own the divisor is never 0; NULLIF keeps that true where both are constants.
-    return choose([(zero, signed)], _quotient(x.copy(), call("NULLIF", y.copy(), double(Fraction(0)))))
-
-
-def _quotient(x: exp.Expression, y: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Div(this=x, expression=y, typed=True, safe=False))
+    return doubles.divided(x, y, lambda x, y: doubles.quotient(x, call("NULLIF", y, double(Fraction(0)))))
 
 
 def rounded(x: exp.Expression, places: int) -> exp.Expression:
     """A double to so many decimal places, halves away from zero; PostgreSQL's own takes them to the even side."""
-    scale = double(Fraction(10**places))
-    moved = binary(exp.Mul, x, scale) if places else x
-    cut = call("TRUNC", moved)
-    far = exp.GTE(this=call("ABS", binary(exp.Sub, moved.copy(), cut.copy())), expression=double(Fraction(1, 2)))
-    nearest = choose([(far, binary(exp.Add, cut.copy(), call("SIGN", x.copy())))], cut)
-    return _quotient(nearest, scale.copy()) if places else nearest
+    return doubles.rounded(x, places, lambda x: call("TRUNC", x))
 
 
 def attempted(x: Piece, kind: str) -> exp.Expression:
@@ -77,7 +57,7 @@ def _wide(x: exp.Expression) -> exp.Expression:
     by a power of two is exact, and r is made of the last bits of x. At the upper end itself u would be 2^63.
     """
     unit = double(Fraction(_SPLIT))
-    upper = call("TRUNC", _quotient(x.copy(), unit))
+    upper = call("TRUNC", doubles.quotient(x.copy(), unit))
     rest = binary(exp.Sub, x, binary(exp.Mul, upper.copy(), unit.copy()))
     wide, low = (cast(cast(part, "BIGINT"), "HUGEINT") for part in (upper, rest))
     joined = binary(exp.Add, binary(exp.Mul, wide, cast(text(str(_SPLIT)), "HUGEINT")), low)

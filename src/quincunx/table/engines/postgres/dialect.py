@@ -8,9 +8,10 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.engines import doubles
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.postgres import scan
-from quincunx.table.engines.postgres.casting import attempted, divided, finite, like, rounded, unnested
+from quincunx.table.engines.postgres.casting import attempted, divided, like, rounded, unnested
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, column, double, whole
 from quincunx.table.schema import ColumnSchema
 
@@ -113,7 +114,7 @@ class PostgresDialect(Dialect):
         return rounded(x, places[0] if places else 0) if operator == "round" else call(operator.upper(), x)
 
     def finite(self, x: exp.Expression) -> exp.Expression:
-        return finite(x)
+        return doubles.finite(x)
 
     def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
         ends = (double(Fraction(low)), double(Fraction(high)))

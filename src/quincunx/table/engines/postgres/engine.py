@@ -20,7 +20,7 @@ from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.postgres.connection import connect, translated
 from quincunx.table.engines.postgres.dialect import POSTGRES
-from quincunx.table.engines.postgres.frozen import Frozen, kept
+from quincunx.table.engines.postgres.frozen import FrozenLists, kept
 from quincunx.table.engines.postgres.made_up import count, made_up
 from quincunx.table.engines.postgres.origin import Found, find, settled
 from quincunx.table.engines.postgres.source import Postgres
@@ -211,7 +211,7 @@ class PostgresEngine:
         for number, source in self._sources(program).items():
             name = program.query.rows.tables[number].name.lower()
             origin = self._tables[name].origin
-            if isinstance(origin, Frozen):
+            if isinstance(origin, FrozenLists):
                 given |= origin.named(frame_name(first_reading(program, number))).parameters(source.names)
         return given
 

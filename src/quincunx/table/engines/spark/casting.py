@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.engines import doubles
 from quincunx.table.engines.typed_sql import Piece, binary, call, cast, choose, double, text, whole
 
 # Where a double is cut in two, so that both parts are whole numbers of 64 bits.
@@ -21,37 +22,17 @@ def attempt(x: exp.Expression, kind: str) -> exp.Expression:
     return exp.TryCast(this=x, to=exp.DataType.build(kind, dialect="duckdb"), safe=True)
 
 
-def finite(x: exp.Expression) -> exp.Expression:
-    """Whether a double is neither infinite nor NaN, which is the greatest; NULL of NULL."""
-    above = exp.GT(this=x, expression=cast(text("-Infinity"), "DOUBLE"))
-    below = exp.LT(this=x.copy(), expression=cast(text("Infinity"), "DOUBLE"))
-    return exp.Paren(this=exp.And(this=above, expression=below))
-
-
 def divided(x: exp.Expression, y: exp.Expression) -> exp.Expression:
     """x / y of doubles: infinite with the sign of x where y is 0, NULL of 0 / 0."""
-    if isinstance(y, exp.Cast) and isinstance(y.this, exp.Literal) and float(y.this.name):
-        return _quotient(x, y)
-    zero = exp.EQ(this=y, expression=double(Fraction(0)))
-    signed = binary(exp.Mul, call("SIGN", call("NULLIF", x, double(Fraction(0)))), cast(text("Infinity"), "DOUBLE"))
     # TRY_DIVIDE is NULL where y is 0, whether or not the CASE keeps it from being worked out.
-    return choose([(zero, signed)], call("TRY_DIVIDE", x.copy(), y.copy()))
-
-
-def _quotient(x: exp.Expression, y: exp.Expression) -> exp.Expression:
-    return exp.Paren(this=exp.Div(this=x, expression=y, typed=True, safe=False))
+    return doubles.divided(x, y, lambda x, y: call("TRY_DIVIDE", x, y))
 
 
 def rounded(operator: str, x: exp.Expression, places: int) -> exp.Expression:
     """floor, ceil, trunc or round of a double, as a double. Spark's are a BIGINT, and raise where it does not hold."""
     if operator != "round":
         return _whole(operator, x)
-    scale = double(Fraction(10**places))
-    moved = binary(exp.Mul, x, scale) if places else x
-    cut = _whole("trunc", moved)
-    far = exp.GTE(this=call("ABS", binary(exp.Sub, moved.copy(), cut.copy())), expression=double(Fraction(1, 2)))
-    nearest = choose([(far, binary(exp.Add, cut.copy(), call("SIGN", x.copy())))], cut)
-    return _quotient(nearest, scale.copy()) if places else nearest
+    return doubles.rounded(x, places, lambda x: _whole("trunc", x))
 
 
 def _whole(operator: str, x: exp.Expression) -> exp.Expression:
@@ -85,7 +66,7 @@ def _wide(x: exp.Expression) -> exp.Expression:
     by a power of two is exact, and r is made of the last bits of x. At the upper end itself u would be 2^63.
     """
     unit = double(Fraction(_SPLIT))
-    upper = attempt(_quotient(x.copy(), unit), "BIGINT")
+    upper = attempt(doubles.quotient(x.copy(), unit), "BIGINT")
     rest = binary(exp.Sub, x, binary(exp.Mul, cast(upper.copy(), "DOUBLE"), unit.copy()))
     high, low = cast(upper, "HUGEINT"), cast(attempt(rest, "BIGINT"), "HUGEINT")
     joined = binary(exp.Add, binary(exp.Mul, high, cast(text(str(_SPLIT)), "HUGEINT")), low)

@@ -8,9 +8,10 @@ from typing import Final
 
 from sqlglot import exp
 
+from quincunx.table.engines import doubles
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.spark import scan
-from quincunx.table.engines.spark.casting import attempt, attempted, divided, finite, rounded, within
+from quincunx.table.engines.spark.casting import attempt, attempted, divided, rounded, within
 from quincunx.table.engines.spark.whole import guarded, quotient
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, double, text, whole
 from quincunx.table.schema import ColumnSchema
@@ -123,7 +124,7 @@ class SparkDialect(Dialect):
         return rounded(operator, x, places[0] if places else 0)
 
     def finite(self, x: exp.Expression) -> exp.Expression:
-        return finite(x)
+        return doubles.finite(x)
 
     def floor_within(self, x: exp.Expression, low: int, high: int) -> exp.Expression:
         # Clipped first: FLOOR is a BIGINT. The ends are whole, so that it is the same.

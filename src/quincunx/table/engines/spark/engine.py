@@ -22,7 +22,7 @@ from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.rows import Sources
 from quincunx.table.engines.spark.dialect import SPARK
-from quincunx.table.engines.spark.frozen import Frozen, kept, listed
+from quincunx.table.engines.spark.frozen import FrozenView, kept, listed
 from quincunx.table.engines.spark.made_up import count, made_up
 from quincunx.table.engines.spark.origin import Found, catalogue, find
 from quincunx.table.engines.spark.scratch import Scratch
@@ -221,7 +221,7 @@ class SparkEngine:
                 _view(session, f"keys{i}", {"v": ("STRING", texts), "i": ("BIGINT", [place for _, place in pairs])})
         for number, source in self._sources(program).items():
             origin = self._tables[program.query.rows.tables[number].name.lower()].origin
-            if isinstance(origin, Frozen):
+            if isinstance(origin, FrozenView):
                 named = origin.named(frame_name(first_reading(program, number)))
                 texts_ = {name: ("STRING", values) for name, values in named.texts(source.names).items()}
                 _view(session, f"public_{named.alias}", texts_)
