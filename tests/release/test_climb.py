@@ -298,6 +298,8 @@ def test_plans_and_commands(tmp_path: Path) -> None:
     with qx.Session.open(plan) as opened:
         assert opened.spent == 10
     found = run_json("sql", str(plan), "SELECT COUNT(*) AS n FROM t", "--spend", "5", "--limits", "rows=auto")
+    again = run_json("sql", str(plan), "SELECT COUNT(*) AS n FROM t", "--spend", "5", "--limits", "auto")
+    assert (again["rows"], again["spent"]) == (found["rows"], "0")
     assert "chosen privately" in str(found)
     plan.write_text(PLAN.replace('limits = "auto"', "limits = { rows = { auto = { to = 30 } } }"), encoding="utf-8")
     assert "one of 6 rungs from 1 to 30" in run_json("check", str(plan))["releases"]["by_group"]["measures"][0]

@@ -19,6 +19,7 @@ from quincunx.cli.plan import (
     Weights,
     Within,
     half_widths,
+    limits_of,
     opened,
     question,
 )
@@ -51,7 +52,7 @@ def explain(
             within=half_widths(within),
             weights=half_widths(weight, "weight"),
             assume=half_widths(assume, "assume"),
-            limits=half_widths(limits, "limits"),
+            limits=limits_of(limits),
             group_size=group_size,
             interval=interval,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -35,7 +35,7 @@ Assume = Annotated[
 ]
 Limit = Annotated[
     list[str] | None,
-    typer.Option("--limits", help="How much of one person may count in this question: rows=30. May be repeated."),
+    typer.Option("--limits", help="How much of one person may count in this question: rows=30, or auto. May be repeated."),
 ]
 Analyst = Annotated[str | None, typer.Option(help="Who asks; charged to this analyst's budget too.")]
 
@@ -66,6 +66,11 @@ def opened(path: str, analyst: str | None, then: str, *, as_json: bool) -> Itera
 def question(text: str) -> str:
     """The question as typed, or from standard input."""
     return sys.stdin.read() if text == "-" else text
+
+
+def limits_of(given: Sequence[str] | None) -> dict[str, str] | Literal["auto"] | None:
+    """`rows=30` as a mapping; `auto` alone where the question chooses for itself."""
+    return "auto" if given == ["auto"] else half_widths(given, "limits")
 
 
 def half_widths(pairs: Sequence[str] | None, option: str = "within") -> dict[str, str] | None:

@@ -19,6 +19,7 @@ from quincunx.cli.plan import (
     Weights,
     Within,
     half_widths,
+    limits_of,
     opened,
     question,
 )
@@ -57,7 +58,7 @@ def sql(
             within=half_widths(within),
             weights=half_widths(weight, "weight"),
             assume=half_widths(assume, "assume"),
-            limits=half_widths(limits, "limits"),
+            limits=limits_of(limits),
             tidy=tuple(tidy or ()),
             interval=interval,
         )
