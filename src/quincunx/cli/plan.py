@@ -35,7 +35,7 @@ Assume = Annotated[
 ]
 Limit = Annotated[
     list[str] | None,
-    typer.Option("--limits", help="How much of one person may count in this question: rows=30, or auto. May be repeated."),
+    typer.Option("--limits", help="How much of one person may count here: rows=30, or auto. May be repeated."),
 ]
 Analyst = Annotated[str | None, typer.Option(help="Who asks; charged to this analyst's budget too.")]
 
