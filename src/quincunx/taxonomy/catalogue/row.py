@@ -43,7 +43,7 @@ class Axiom:
         return self.settled != self.printed.replace("?", "unknown")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Row:
     """One of the 89. entry: its place in the registry, with our seven choices.
 
@@ -88,6 +88,9 @@ class Row:
     def definition(self) -> Definition:
         """Our seven choices; numbers in them are examples."""
         return self.entry.definition
+
+    def __repr__(self) -> str:
+        return f"<{self.short}, {self.name}: {self.intuition}>"
 
     def to_json(self) -> dict[str, object]:
         """Everything, for programs."""
