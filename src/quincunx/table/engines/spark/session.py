@@ -40,6 +40,9 @@ SETTINGS: Final = {
     "spark.sql.broadcastTimeout": "360000",
     "spark.sql.maxPlanStringLength": "0",
     "spark.sql.constraintPropagation.enabled": "false",
+    # What the parser learnt of statements is kept for good, below 10 kB each of these; every new question adds to it.
+    "spark.sql.parser.manageParserCaches": "true",
+    "spark.sql.parser.parserDfaCacheFlushThreshold": "10000",
     "spark.sql.optimizer.excludedRules": ",".join(f"org.apache.spark.sql.catalyst.optimizer.{n}" for n in _LEFT_OUT),
 }
 # Of a session that we start on this machine: nobody else reaches it, and it says nothing.
@@ -48,8 +51,11 @@ _ALONE: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Plans of earlier statements, which nobody looks at, would fill the driver's memory.
+    # What is known of earlier statements, at which nobody looks, would fill the driver's memory.
     "spark.sql.ui.retainedExecutions": "5",
+    "spark.ui.retainedJobs": "5",
+    "spark.ui.retainedStages": "5",
+    "spark.ui.retainedTasks": "1000",
     "spark.log.level": "OFF",
 }
 # pyspark prints messages, which may hold values, with the statement to stderr before it raises.
