@@ -21,6 +21,21 @@ def test_first_finds_the_smallest_that_is_enough(least: int) -> None:
     assert len(asked) <= 2 * least.bit_length() + 3
 
 
+@pytest.mark.parametrize("least", [0, 1, 2, 7, 1000, 10**12])
+@pytest.mark.parametrize("away", [-(10**13), -1000, -3, -2, -1, 0, 1, 2, 3, 1000, 10**13])
+def test_a_guess_changes_what_is_tried_and_not_what_is_found(least: int, away: int) -> None:
+    asked: list[int] = []
+
+    def enough(n: int) -> bool:
+        asked.append(n)
+        return n >= least
+
+    near = max(0, least + away)
+    assert first(enough, near) == least
+    assert min(asked) >= 0
+    assert len(asked) == len(set(asked)) <= 2 * abs(near - least).bit_length() + 3
+
+
 def test_flags_are_true_or_false() -> None:
     assert flag(True, "x") is True
     assert flag(False, "x") is False

@@ -14,6 +14,7 @@ from quincunx.noise.testing import key_of, keyed
 from quincunx.release import Session
 from quincunx.spec import Replace
 from quincunx.table.engines import DuckDB, evaluate
+from quincunx.table.engines.duckdb import engine, kept_file
 from quincunx.table.engines.engine import KeptFile, keep_rows
 from quincunx.table.rules import plan
 from quincunx.table.sql import read
@@ -124,6 +125,44 @@ def test_sessions_share_a_file(tmp_path: Path) -> None:
         assert one.sql(COUNT, spend=1).spent == two.sql(COUNT, spend=1).spent == 1
     assert not read
     assert not again
+
+
+def test_of_a_file_without_some_table_none_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that is lost is connected anew; if the file is by then another's, tables are read and kept as ever."""
+    import pyarrow as pa
+
+    def declared(most: int) -> dict[str, Table[Any]]:
+        one, two = pa.table({"k": [1, 1, 2], "x": [1, 2, 3]}), pa.table({"k": [1, 2, 2], "y": [4, 5, 6]})
+        return {
+            "A": Table(one, limits={"rows": 1}, columns={"x": {"bounds": (0, 5)}}),
+            "B": Table(two, limits={"rows": 1}, columns={"y": {"bounds": (0, most)}}),
+        }
+
+    given, other = declared(9), declared(8)
+    known = schema(given, UNITS["person"])
+    file = KeptFile(path=os.fspath(tmp_path / "all.snapshot"), dataset="all", version="1")
+    keep_rows(given, known, file)
+    programs = [plan(read(f"SELECT SUM({x}) AS s FROM {t}", known, evaluate), known, 1) for t, x in ("Ax", "By")]
+    with DuckDB(given, known, threads=1) as reading, DuckDB(given, known, snapshot=file, threads=1) as resting:
+        exact = [reading.run(program) for program in programs]
+        names = resting._snapshot.rested(file)
+        # Another process makes the file anew, with A as it was and B by another declaration.
+        keep_rows(other, schema(other, UNITS["person"]), file)
+        assert not kept_file.attached(resting._connected(), file, names)
+        monkeypatch.setattr(engine, "_answers", lambda _: False)
+        resting._renew(resting._connection)
+        made = (
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal UNION SELECT database_name FROM duckdb_databases()"
+        )
+        shown = {name for (name,) in resting._connection.execute(made).fetchall()}
+        assert not shown & {"held", *names}
+        for program, expected in zip(programs, exact, strict=True):
+            assert alike(resting.run(program), expected)
+        # The file as it was is shown again.
+        keep_rows(given, known, file)
+        again = resting._connected()
+        assert kept_file.attached(again, file, names)
+        again.close()
 
 
 def test_a_plan_without_a_file_has_none_to_make() -> None:

@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -27,9 +28,11 @@ from quincunx.errors import (
     SpecificationError,
 )
 from quincunx.ledger import Ledger
-from quincunx.release import Answer, Session
+from quincunx.release import Answer, Session, dataset
 from quincunx.spec.standard import TV, ZCDP, Approximate, Pure
 from quincunx.spec.unit import AddRemove, Replace
+from quincunx.table import Limits
+from quincunx.table import sql as reader
 from quincunx.table.table import Table
 from tests.release.world import CANARY, NoEngine, session, tables, visits
 
@@ -99,6 +102,33 @@ def test_the_same_question_is_answered_from_the_ledger_for_nothing() -> None:
         other = asked.sql(BY_REGION, spend="0.25")
         assert other.spent == Fraction(1, 4)
         assert other.rows != first.rows
+
+
+def test_a_question_is_planned_once_and_forgotten_with_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+
+    def reading(text: Any, *given: Any, **more: Any) -> Any:
+        planned.append(text)
+        return reader.read(text, *given, **more)
+
+    monkeypatch.setattr(dataset, "reader", SimpleNamespace(read=reading))
+    with session(intensity=100) as asked:
+        asked.cost(BY_REGION, spend=1)
+        asked.explain(BY_REGION, spend=1)
+        first = asked.sql(BY_REGION, spend=1)
+        assert planned == [BY_REGION]
+        # Other limits, of the question or of the table, are another plan.
+        assert str(asked.explain(BY_REGION, limits={"rows": 3})) != str(asked.explain(BY_REGION))
+        limited = asked._dataset.limited("visits", Limits(rows=2))
+        assert limited.program(BY_REGION).query.allowed.rows == 2
+        assert len(planned) == 3
+        for place in range(70):
+            asked.cost(f"SELECT COUNT(*) AS n FROM visits WHERE age > {place}", spend=1)
+        assert len(asked._dataset._plans) <= 64
+        assert asked.sql(BY_REGION, spend=1).rows == first.rows
+        for wrong in (["SELECT 1"], {}, b"SELECT 1", None, 7):
+            with pytest.raises(QueryError, match="a question is a text"):
+                asked.sql(wrong, spend=1)  # type: ignore[arg-type]
 
 
 def test_post_processing_is_free() -> None:

@@ -201,14 +201,17 @@ def guarantee(specification: Specification) -> str:
 
 def differences(registered: Registration, given: Registration) -> list[str]:
     """One line for each place where the two differ, with both values."""
-    old, new = (dict(_lines(json.loads(each.text()), "")) for each in (registered, given))
+    texts = [registered.text(), given.text()]
+    if texts[0] == texts[1]:
+        return []
+    old, new = (dict(_lines(json.loads(each), "")) for each in texts)
     places = [place for place in {**old, **new} if old.get(place) != new.get(place)]
     lines = [
         f"{place.removeprefix('specification.')}: registered {_said(registered, place, old.get(place))}, "
         f"given {_said(given, place, new.get(place))}"
         for place in places
     ]
-    return lines or ([] if registered.text() == given.text() else ["their JSON forms differ"])
+    return lines or ["their JSON forms differ"]
 
 
 def _said(registration: Registration, place: str, value: str | None) -> str:

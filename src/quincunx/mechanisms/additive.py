@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, ClassVar, Final, Self, Unpack, overload
 
 import numpy as np
@@ -27,6 +28,9 @@ from quincunx.numbers import Ball, Number, ball, float_above, positive_integer, 
 # K, because 2^63 − 1 − LIMIT > LIMIT. So clamping is post-processing of the exact sum.
 LIMIT: Final = 2**62 - 1
 _PRECISION: Final = 512
+# A guess is a guess beyond these, and no float overflows.
+_WIDEST: Final = Fraction(2**900)
+_RAREST: Final = 1e-300
 
 
 class Additive(Scaled):
@@ -123,8 +127,15 @@ class Additive(Scaled):
             return bool(tail < 1 and (-tail).log1p() * count >= (-ball(allowed)).log1p())
 
         with precision(_PRECISION):
-            steps = first(enough)
+            steps = first(enough, self._about(allowed / count))
         return float_above(steps * self.step)
+
+    def _about(self, risk: Fraction) -> int:
+        """About how many steps are exceeded with probability `risk`: the quantile of the law without a lattice."""
+        spread = float(min(self.spread / self.step**self.norm, _WIDEST))
+        if self.norm == 1:
+            return int(spread * (math.log(risk.denominator) - math.log(risk.numerator)))
+        return int(math.sqrt(spread) * -NormalDist().inv_cdf(max(float(risk / 2), _RAREST)))
 
     def finite(self, inputs: Sequence[int], reach: int = 40) -> FiniteMechanism:
         """The exact output law for each of `inputs`, with answers clamped `reach` steps beyond the inputs' range.

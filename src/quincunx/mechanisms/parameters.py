@@ -41,12 +41,20 @@ def risk(beta: Number) -> Fraction:
     return number
 
 
-def first(enough: Callable[[int], bool]) -> int:
-    """The smallest whole n ≥ 0 that is enough, where everything beyond one that is enough is enough too."""
-    high = 0 if enough(0) else 1
-    while high and not enough(high):
-        high *= 2
-    low = high // 2
+def first(enough: Callable[[int], bool], near: int = 0) -> int:
+    """The smallest whole n ≥ 0 that is enough, where everything beyond one that is enough is enough too.
+
+    near: about where it is; the better the guess, the fewer are tried, and nothing else depends on it.
+    """
+    # `low` is not enough, or −1; `high` is. Steps away from the guess double.
+    low, high, step = near - 1, near, 1
+    if enough(high):
+        while low >= 0 and enough(low):
+            low, high, step = max(-1, low - 2 * step), low, 2 * step
+    else:
+        low, high = high, high + 1
+        while not enough(high):
+            low, high, step = high, high + 2 * step, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

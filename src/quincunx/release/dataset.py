@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Final, Literal
 
 from quincunx.errors import ParameterError, SpecificationError, kind_of, under
 from quincunx.ledger import Budgets, Registration
@@ -19,6 +19,8 @@ from quincunx.spec import AddRemove, Budgeted, Replace, is_budgeted, of_people
 from quincunx.table import Limits, Program, Schema, Table, climbing, evaluate
 from quincunx.table import schema_of as schema
 from quincunx.table import sql as reader
+
+_PLANS: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class Dataset:
     invariants: Mapping[str, str]
     facts: Mapping[str, Program] = field(repr=False)
     witness: Witness | None = field(repr=False)
+    # Plans of the latest questions: one is often looked at before it is asked. Planning is a function of what is here.
+    _plans: dict[object, Program] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -71,10 +75,17 @@ class Dataset:
         derive: whether keys that follow from declared facts are public, which they were not always. interval: whether
         intervals that cost something are wanted. limits: for this question instead of those that follow from its rows.
         """
-        query = replace(reader.read(text, self.schema, evaluate, derive=derive), limits=limits)
-        if not interval:
-            query = replace(query, aggregates=tuple(each.without_interval() for each in query.aggregates))
-        return climbing(query, self.schema, self.standard.norm if norm is None else norm)
+        asked = (str(text), norm, derive, interval, limits)
+        found = self._plans.get(asked) if isinstance(text, str) else None
+        if found is None:
+            query = replace(reader.read(text, self.schema, evaluate, derive=derive), limits=limits)
+            if not interval:
+                query = replace(query, aggregates=tuple(each.without_interval() for each in query.aggregates))
+            found = climbing(query, self.schema, self.standard.norm if norm is None else norm)
+            if len(self._plans) >= _PLANS:
+                self._plans.clear()
+            self._plans[asked] = found
+        return found
 
 
 def declared(

@@ -48,7 +48,8 @@ def publish(
     for output, values in zip(query.outputs, computed, strict=False):
         columns += _columns(output.name, output.expression, values, program, stored, single, confidence, tidy)
     rows = _rows(program, computed[len(wanted) :], len(stored.noisy.keys))
-    return tuple(column.picked(rows) for column in columns)
+    whole = rows == list(range(len(stored.noisy.keys)))
+    return tuple(columns) if whole else tuple(column.picked(rows) for column in columns)
 
 
 def _above(tables: Tables, sql: str, confidence: Fraction) -> tuple[Column, ...]:
@@ -253,12 +254,15 @@ def _with_companions(
         # An interval that lies below 0 becomes the point 0.
         known = replace(known, low=np.maximum(known.low, 0.0), high=np.maximum(known.high, 0.0))
     columns = [Column(name=name, type=kind, role="value", values=tuple(values), scale=scale)]
-    near = np.array([math.nan if value is None else float(value) for value in values], dtype=np.float64)
+    # None becomes NaN.
+    near = np.array(values, dtype=np.float64)
     ends = {"low": np.fmin(known.low, near), "high": np.fmax(known.high, near), "se": se}
     both = np.isfinite(known.low) & np.isfinite(known.high) & np.isfinite(near)
     for role, suffix in _ROLES:
         shown = np.where(both, ends[role], np.nan) if role != "se" else np.where(np.isfinite(near), se, np.nan)
-        kept = tuple(None if not math.isfinite(value) else value for value in shown.tolist())
+        kept = tuple(shown.tolist())
+        if not np.isfinite(shown).all():
+            kept = tuple(value if math.isfinite(value) else None for value in kept)
         companion = Column(name=name + suffix, type="float", role=role, values=kept)
         columns.append(_whole(companion, _OUTWARDS[role]) if "integer" in tidy and role in _OUTWARDS else companion)
     return columns

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +26,7 @@ from quincunx.table import Value
 FORMAT: Final = "quincunx/answer/1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Stored:
     """A stored answer. injected: drawn under an injected key, and therefore not private."""
 
@@ -34,7 +35,7 @@ class Stored:
     loss: Loss
     injected: bool
 
-    @property
+    @cached_property
     def origin(self) -> str:
         """A name for what was drawn: a digest of the keys, the noisy numbers and their noise."""
         parts = [repr(self.noisy.keys), *(repr(each.tolist()) for each in self.noisy.measures), repr(self.mechanisms)]
@@ -75,7 +76,7 @@ def decode(data: Mapping[str, Any]) -> Stored:
         raise DataError(f"expected a stored answer of format {FORMAT}", where="ledger", got=got, hint=hint)
     return Stored(
         noisy=Noisy(
-            keys=tuple(tuple(value_in(value) for value in key) for key in data["keys"]),
+            keys=tuple([tuple([value_in(value) for value in key]) for key in data["keys"]]),
             measures=tuple(np.array(numbers, dtype=np.int64) for numbers in data["measures"]),
             rows=None if "limits" not in data else int(data["limits"]["rows"]),
         ),

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Final, Protocol, TypeAlias
 
+_PLAIN: Final = frozenset({bool, int, str, type(None)})
 Json: TypeAlias = "str | int | bool | Sequence[Json] | Mapping[str, Json] | None"
 
 
@@ -42,6 +43,9 @@ def number(value: Fraction | None) -> Json:
 
 def value(given: bool | int | Fraction | str | date | datetime | None) -> Json:
     """A constant; rationals, dates and moments are marked."""
+    if type(given) in _PLAIN:
+        # As most keys are, of which there may be many in every question.
+        return given  # type: ignore[return-value]
     if isinstance(given, Fraction):
         return number(given)
     if isinstance(given, date):

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quincunx.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
+from quincunx.mechanisms import LIMIT, DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from quincunx.numbers import Ball, ball, float_near, precision
 from quincunx.table.aggregates.estimate import half_width, standard_error
 from quincunx.table.aggregates.linear import Laplace as Form
+from quincunx.table.aggregates.total import rounded
 from tests.release.world import gaussian, laplace
 from tests.table.aggregates.noises import count_bound, law_of, of_mean, of_measure
 
@@ -220,3 +221,15 @@ def _tail(scales: list[Fraction], t: float) -> float:
                 weight = weight if a == b else weight * a**2 / (a**2 - b**2)
             total = total + ball(weight) * (-(ball(Fraction(t)) / ball(a))).exp()
         return float_near(total)
+
+
+@given(
+    st.lists(st.integers(-LIMIT, LIMIT), max_size=20),
+    st.integers(1, 3) | st.just(7),
+    st.integers(0, 63) | st.just(3),
+    st.sampled_from([1, 3, 10]),
+)
+def test_numbers_are_rounded_to_the_nearest_step_exactly(numbers: list[int], up: int, bits: int, odd: int) -> None:
+    ratio = Fraction(up, odd << bits)
+    exact = [math.floor(y * ratio + Fraction(1, 2)) for y in numbers]
+    assert rounded(np.array(numbers, dtype=np.int64), ratio) == exact

@@ -50,13 +50,8 @@ class Total(Aggregate, ABC):
         (noisy,), (part,) = numbers, parts
         low, high = around(noisy, part.noise, part.unit, risk)
         step = part.lattice.step
-        ratio = part.unit / step
-        # ⌊y·unit/step + 1/2⌋ in whole numbers.
-        steps = [
-            (2 * y * ratio.numerator + ratio.denominator) // (2 * ratio.denominator) for y in map(int, noisy.tolist())
-        ]
-        kind, scale, values = typed(steps, step)
-        near = np.array([float(value) for value in values], dtype=np.float64)
+        kind, scale, values = typed(rounded(noisy, part.unit / step), step)
+        near = np.array(values, dtype=np.float64)
         return Estimate(
             values=values,
             type=kind,
@@ -71,6 +66,16 @@ class Total(Aggregate, ABC):
         (part,) = parts
         half = float_above(half_width(part.noise, part.unit, risk))
         return Expected(half_width=half, se=standard_error(part.noise, part.unit))
+
+
+def rounded(numbers: Numbers, ratio: Fraction) -> list[int]:
+    """⌊y·ratio + 1/2⌋ of every number, exactly."""
+    up, down = ratio.as_integer_ratio()
+    if up == 1 and down % 2 == 0 and down <= _LONGEST:
+        # |y| < 2^62, so that y + down/2 fits an int64.
+        found: list[int] = ((numbers + down // 2) // down).tolist()
+        return found
+    return [(2 * y * up + down) // (2 * down) for y in map(int, numbers.tolist())]
 
 
 def around(numbers: Numbers, noise: Noise, unit: Fraction, risk: Fraction) -> tuple[Floats, Floats]:
@@ -103,7 +108,7 @@ def exact_decimal(number: Fraction, scale: int) -> Decimal:
 def typed(steps: list[int], step: Fraction) -> tuple[str, int, list[Any]]:
     """The column's type, its digits and its values."""
     if step.denominator == 1:
-        return "integer", 0, [k * step.numerator for k in steps]
+        return "integer", 0, steps if step == 1 else [k * step.numerator for k in steps]
     scale = decimals(step)
     if scale is not None and 2**62 * step * 10**scale < 10**_DIGITS:
         return "decimal", scale, [exact_decimal(k * step, scale) for k in steps]

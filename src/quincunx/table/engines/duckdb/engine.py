@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +34,17 @@ from quincunx.table.measure import Program
 from quincunx.table.schema import ColumnSchema, Schema
 
 
+@dataclass(frozen=True, slots=True)
+class _Rehearsed:
+    """A program that passed: where its rows are, its statement over sources of their names, and that as DuckDB has
+    read it, which takes a millisecond.
+    """
+
+    sources: Sources
+    written: Statement
+    parsed: duckdb.Statement
+
+
 class DuckDB:
     """Runs programs on tables. `threads` changes the speed and no result.
 
@@ -61,8 +72,8 @@ class DuckDB:
         self._folders = [folder for origin in origins for folder in origin.folders]
         self._threads = threads
         self._closed = False
-        # Programs that passed on made-up rows, and their statements over a source of that name.
-        self._rehearsed: dict[Program, Statement] = {}
+        # Programs that passed on made-up rows.
+        self._rehearsed: dict[Program, _Rehearsed] = {}
         self._stage = Stage()
         self._file = snapshot if isinstance(snapshot, KeptFile) else None
         self._snapshot = Snapshot(
@@ -146,9 +157,10 @@ class DuckDB:
         """
         if program in self._rehearsed:
             return
+        found = self._sources(program)
         sources = {
             number: replace(source, relation=exp.to_table(self._named(program, number)))
-            for number, source in self._sources(program).items()
+            for number, source in found.items()
         }
         passed = False
         with noticing() as pressed:
@@ -161,7 +173,8 @@ class DuckDB:
                         for crowd in {source.crowd for source in sources.values()} - {None}:
                             self._snapshot.gather_made_up(str(crowd), cursor)
                         result(program, _fetched(cursor, written))
-                self._rehearsed[program] = written
+                (parsed,) = self._stage.connection.extract_statements(written.sql)
+                self._rehearsed[program] = _Rehearsed(sources=found, written=written, parsed=parsed)
                 passed = True
             except Exception:
                 self._stage = Stage()
@@ -179,7 +192,8 @@ class DuckDB:
 
         Ctrl-C is KeyboardInterrupt, whatever the engine makes of it; everything else that goes wrong is one error.
         """
-        sources = self._sources(program)
+        tried = self._rehearsed.get(program)
+        sources = self._sources(program) if tried is None else tried.sources
         written = self._statement(program, sources)
         found: Result | None = None
         used = self._connection
@@ -199,7 +213,8 @@ class DuckDB:
                         }
                         if any(now[number].relation != source.relation for number, source in sources.items()):
                             written = statement(program, now, DUCKDB)
-                        found = result(program, _fetched(cursor, written))
+                        parsed = tried.parsed if tried is not None and written is tried.written else None
+                        found = result(program, _fetched(cursor, written, parsed))
                 finally:
                     cursor.close()
             except Exception:
@@ -280,7 +295,7 @@ class DuckDB:
         frames = all(
             source.relation == exp.to_table(self._named(program, number)) for number, source in sources.items()
         )
-        return statement(program, sources, DUCKDB) if tried is None or not frames else tried
+        return statement(program, sources, DUCKDB) if tried is None or not frames else tried.written
 
     def _made_up(self, program: Program, sources: Sources) -> Iterator[dict[str, str]]:
         """What the statement reads → made-up tables for it: first empty ones, then some with rows."""
@@ -320,9 +335,11 @@ def _local(origin: Binding) -> Origin:
     return origin
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection, written: Statement) -> dict[str, NDArray[Any]]:
-    """All columns of the result: numbers as they are, keys as Python objects."""
-    cursor.execute(written.sql, dict(written.parameters))
+def _fetched(
+    cursor: duckdb.DuckDBPyConnection, written: Statement, parsed: duckdb.Statement | None = None
+) -> dict[str, NDArray[Any]]:
+    """All columns of the result: numbers as they are, keys as Python objects. parsed: the statement, if it was read."""
+    cursor.execute(parsed or written.sql, dict(written.parameters))
     names = [each[0] for each in cursor.description]
     if names[0] == "g":
         return dict(cursor.fetchnumpy())

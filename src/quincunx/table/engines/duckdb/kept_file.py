@@ -37,11 +37,21 @@ def paths(file: KeptFile) -> list[str]:
 
 
 def attached(connection: duckdb.DuckDBPyConnection, file: KeptFile, names: Mapping[str, str]) -> bool:
-    """Show the tables of a file, by what they are called here → there; False where it has not all of them."""
+    """Show the tables of a file, by what they are called here → there; False where it has not all of them.
+
+    All are shown or none: under a name that were left behind, no table could be kept.
+    """
     try:
         connection.execute(f"ATTACH {_text(file.path)} AS {_HELD} (READ_ONLY)")
-        for here, there in names.items():
-            connection.execute(f"CREATE VIEW {here} AS FROM {_HELD}.{there}")
+        connection.begin()
+        try:
+            for here, there in names.items():
+                connection.execute(f"CREATE VIEW {here} AS FROM {_HELD}.{there}")
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            connection.execute(f"DETACH {_HELD}")
+            raise
     except duckdb.Error:
         return False
     return True
