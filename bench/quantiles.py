@@ -266,6 +266,7 @@ def _mean(errors: np.ndarray) -> str:
 def _opendp(table: Table, norm: int, share: float) -> Callable[[], float] | None:
     try:
         import opendp.prelude as dp
+        from opendp._data import slice_as_object
     except ImportError:
         return None
     dp.enable_features("contrib")
@@ -277,8 +278,9 @@ def _opendp(table: Table, norm: int, share: float) -> Callable[[], float] | None
         return (score.output_domain, score.output_metric) >> dp.m.then_noisy_max(standard, scale, negate=True)
 
     scale = dp.binary_search(lambda each: made(each).map(score.map(1)) <= share, T=float)
-    # Scores are the same in every run; only the choice is drawn anew.
-    chosen, scores = made(scale), score(table.largest.tolist())
+    # Scores are the same in every run, and handed over once; only the choice is drawn anew.
+    chosen = made(scale)
+    scores = slice_as_object(score(table.largest.tolist()), chosen.input_carrier_type)
     return lambda: float(chosen(scores))
 
 

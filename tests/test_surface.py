@@ -79,7 +79,7 @@ SURFACE = {
     "quincunx.mechanisms": {"sensitivity", *re.findall(r"^## `(\w+)", MECHANISMS.read_text(encoding="utf-8"), re.M)},
     "quincunx.loss": {
         "Admission", "Batch", "BoundedRangeLaw", "DiscreteGaussianLaw", "Filter", "GaussianLaw", "Largest",
-        "LaplaceLaw", "LatticeLaw", "Law", "Loss", "Odometer", "ResponseLaw", "StatedLaw", "SubsampledLaw",
+        "LaplaceLaw", "LatticeLaw", "Law", "Loss", "Odometer", "RangesLaw", "ResponseLaw", "StatedLaw", "SubsampledLaw",
     },
 }  # fmt: skip
 

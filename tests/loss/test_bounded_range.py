@@ -11,7 +11,7 @@ from quincunx.finite import Mechanism, adaptive, sequential
 from quincunx.loss import BoundedRangeLaw, LaplaceLaw, Loss
 from quincunx.mechanisms import Exponential
 from quincunx.numbers import Ball, ball, float_above, float_below, float_near, precision
-from quincunx.spec.standard import KL, TV, ZCDP, Approximate, Pure, Renyi
+from quincunx.spec.standard import KL, TV, ZCDP, Approximate, GaussianDP, Pure, Renyi
 
 ETAS = ["1/100", "1/2", "1", "3", "12"]
 EQUAL = 1e-12
@@ -79,6 +79,22 @@ def test_rho_encloses_the_supremum_over_orders(eta: str) -> None:
     assert low == law(eta).kl_bounds()[0]
 
 
+@pytest.mark.parametrize("eta", ["1/100", "1/2", "1", "3", "12", "40"])
+def test_the_bell_curve_is_the_farthest_over_places(eta: str) -> None:
+    """The μ that each place needs, by enumeration of its two atoms; the middle one needs all of it."""
+    length, mu = Fraction(eta), law(eta).gdp()
+    found = []
+    with precision(256):
+        for k in range(1, 100):
+            p, q = two_atoms(length, length * k / 100)
+            found.append(float_above(GaussianDP().least(p, q).upper))
+    assert max(found) <= mu * (1 + EQUAL)
+    assert max(found) == found[49] == pytest.approx(mu, rel=1e-9)
+    # In proportion to η it is at most √(π/8), and less than what an η-private pair may need.
+    assert mu <= math.sqrt(math.pi / 8) * float(length)
+    assert mu < Loss.of(LaplaceLaw(epsilon=length)).gdp()
+
+
 def test_known_values() -> None:
     assert law(2).pure() == 2.0
     assert law(1).zcdp() == 0.125
@@ -124,6 +140,7 @@ def test_random_scores_never_leak_more(mechanism: Exponential) -> None:
             checked += 1
         assert least(TV(), world, scores, other)[0] <= mechanism.loss.tv() * (1 + EQUAL)
         assert least(KL(), world, scores, other)[0] <= mechanism.loss.kl() * (1 + EQUAL)
+        assert least(GaussianDP(), world, scores, other)[0] <= mechanism.loss.gdp() * (1 + EQUAL)
         assert least(Renyi("3"), world, scores, other)[0] <= mechanism.loss.renyi(3) * (1 + EQUAL)
     assert checked == 240
 

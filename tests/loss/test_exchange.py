@@ -13,6 +13,7 @@ from quincunx.loss import (
     LaplaceLaw,
     LatticeLaw,
     Loss,
+    RangesLaw,
     StatedLaw,
     SubsampledLaw,
 )
@@ -32,6 +33,7 @@ EXAMPLES = [
     Loss.of(SubsampledLaw(base=GAUSS, rate=Fraction(1, 100), replacing=True)),
     RandomizedResponse(probability="3/5").loss,
     Loss.of(BoundedRangeLaw(eta=Fraction(1, 2))),
+    Loss.of(RangesLaw(square=Fraction(1, 2))),
     Loss.parallel([Loss.of(GAUSS), Loss.of(LaplaceLaw(epsilon=Fraction(1)))], unit=AddRemove()),
 ]
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import quincunx as qx
-from quincunx.errors import ParameterError, PrivacyError
+from quincunx.errors import ParameterError
 from quincunx.mechanisms import DiscreteLaplace, LadderSum
 from quincunx.release import stored
 from quincunx.release.ladder import PRICE, laddered
@@ -51,6 +51,7 @@ STANDARDS = {
     "pure": qx.standard.Pure(),
     "zCDP": qx.standard.ZCDP(),
     "Rényi": Renyi(8),
+    "Gauss": GaussianDP(),
     "(ε, δ)": qx.standard.Approximate(delta="1e-6"),
 }
 
@@ -64,23 +65,28 @@ def test_the_choice_costs_a_quarter_and_the_noise_the_rest(standard: Any, unit: 
     (drawn,) = found.measurements
     mechanism: Any = drawn.mechanism
     assert isinstance(mechanism, LadderSum)
-    share = standard.of_noise(Fraction(1))
+    share, chosen = standard.of_noise(Fraction(1)), standard.of_choice(Fraction(1))
     if mechanism.noise.norm == 1:
         choice, noise = mechanism.eta, 1 / mechanism.noise.spread
     else:
         choice, noise = mechanism.eta**2 / 8, 1 / (2 * mechanism.noise.spread)
-    assert 0 <= share * PRICE - choice < Fraction(1, 2**60)
+    assert 0 <= chosen * PRICE - choice < Fraction(1, 2**60)
     assert noise == share * (1 - PRICE)
     spent = found.loss.spend(standard)
-    # At one order a choice of bounded range costs less than its ρ says.
-    assert (Fraction(19, 20) if isinstance(standard, Renyi) else Fraction(1) - Fraction(1, 2**50)) < spent <= 1
+    # At one order, and by the bell curve, a choice of bounded range costs less than its ρ says.
+    loose = isinstance(standard, Renyi | GaussianDP)
+    assert (Fraction(19, 20) if loose else Fraction(1) - Fraction(1, 2**50)) < spent <= 1
     assert mechanism.weight == 2 << 20
     assert mechanism.steep == 3
 
 
-def test_the_standard_of_the_bell_curve_is_refused() -> None:
-    with session(GaussianDP()) as opened, pytest.raises(PrivacyError, match="not known in this standard"):
-        opened.explain(GROUPED, spend=1)
+@pytest.mark.usefixtures("stream")
+def test_a_budget_in_gaussian_privacy_chooses_bounds() -> None:
+    with session(GaussianDP()) as opened:
+        found = opened.sql(GROUPED, spend=4)
+        assert (opened.spent, opened.sql(GROUPED, spend=4).rows) == (4, found.rows)
+        assert any("the bound that was chosen is" in each for each in found.biases)
+        assert all("rounded Gaussian noise" in each for each in found.mechanisms)
 
 
 def test_a_sum_that_no_row_can_move_has_the_noise_of_one_unit() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from quincunx.mechanisms import DiscreteGaussian, Gaussian
 from quincunx.release import Session
 from quincunx.release.plan_file import read_plan
 from quincunx.release.pricing import price
-from quincunx.spec import KL, ZCDP, AddRemove, GaussianDP, Renyi
+from quincunx.release.quantiles import CUTS
+from quincunx.spec import KL, ZCDP, AddRemove, GaussianDP, Renyi, Replace
 from quincunx.table.rules import plan
 from quincunx.table.schema import Limits
 from quincunx.table.sql import read
@@ -66,6 +68,36 @@ def test_a_session_keeps_its_budget(standard: Any, intensity: str, symbol: str, 
         # Unknown keys need a δ, which these standards have not.
         with pytest.raises(PrivacyError, match="a δ that the standard does not have"):
             asked.sql("SELECT town, COUNT(*) AS n FROM visits GROUP BY town", spend="0.1", delta="1e-9")
+
+
+QUANTILES = "SELECT region, QUANTILE_DISC(x, [0.25, 0.5, 0.9]) AS q, COUNT(*) AS n FROM t GROUP BY region"
+
+
+@pytest.mark.parametrize("unit", [AddRemove(key="person"), Replace(key="person"), AddRemove(key="person", group=3)])
+@pytest.mark.parametrize("standard", [ZCDP(), Renyi(8), GaussianDP()], ids=str)
+@pytest.mark.parametrize("interval", [True, False])
+def test_quantiles_cost_what_they_are_charged(unit: Any, standard: Any, interval: bool) -> None:
+    """In Gaussian privacy a range costs π/2 times what the same ρ of noise does, and no less."""
+    declared = schema(unit, Limits(rows=2, groups=2))
+    query = read(QUANTILES, declared)
+    aggregates = tuple(each if interval else each.without_interval() for each in query.aggregates)
+    found = price(plan(replace(query, aggregates=aggregates), declared, standard.norm), standard, "0.3")
+    assert Fraction(999_999, 1_000_000) * Fraction(3, 10) < found.loss.spend(standard) <= Fraction(3, 10)
+    cuts: Any = found.noise[0]
+    whole = Fraction(3, 20) * (CUTS if interval else 1)
+    # 8·ρ of all depths; 355/113 stands for π.
+    wanted = 8 * (whole * Fraction(113, 355) if isinstance(standard, GaussianDP) else standard.of_noise(whole))
+    assert abs(cuts.eta**2 * cuts.depth - wanted) < Fraction(1, 2**50)
+
+
+@pytest.mark.usefixtures("stream")
+def test_quantiles_in_gaussian_privacy_are_answered() -> None:
+    with session(standard=GaussianDP(), intensity="10") as asked:
+        found = asked.sql("SELECT region, MEDIAN(age) AS m FROM visits GROUP BY region", spend=20)
+        assert all(row["m_low"] <= row["m"] <= row["m_high"] for row in map(dict, found.rows))
+        alone = asked.sql("SELECT MEDIAN(age) AS m FROM visits", spend=20, interval=False)
+        assert "one bucket by the exponential mechanism" in alone.mechanisms[0]
+        assert asked.spent == 40
 
 
 def test_other_standards_are_refused() -> None:

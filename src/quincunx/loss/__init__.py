@@ -10,6 +10,7 @@ from quincunx.loss.laplace import LaplaceLaw
 from quincunx.loss.lattice import LatticeLaw
 from quincunx.loss.law import Law, Real, as_ball, total_of
 from quincunx.loss.loss import Loss
+from quincunx.loss.ranges import RangesLaw
 from quincunx.loss.response import ResponseLaw
 from quincunx.loss.stated import Largest, StatedLaw
 from quincunx.loss.subsampled import SubsampledLaw
@@ -27,6 +28,7 @@ __all__ = [
     "Law",
     "Loss",
     "Odometer",
+    "RangesLaw",
     "ResponseLaw",
     "StatedLaw",
     "SubsampledLaw",

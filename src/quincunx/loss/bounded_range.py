@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import cast
 
 from quincunx.loss.law import Bounds, Law, Profile, Terms
-from quincunx.numbers import Ball, ball
+from quincunx.numbers import Ball, ball, normal_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class BoundedRangeLaw(Law):
     """max_o ln(P(o)/Q(o)) − min_o ln(P(o)/Q(o)) ≤ `eta` > 0 for every two neighbours, and no more is known.
 
     For weights e^{c·score} of scores that move by at most Δ, η = 2cΔ; η = cΔ where all scores move the same way.
-    Compositions are answered through ε and ρ: an adaptive adversary may choose t anew after each answer.
+    Compositions are answered through ε, ρ and μ: an adaptive adversary may choose t anew after each answer.
     """
 
     eta: Fraction
@@ -50,6 +50,10 @@ class BoundedRangeLaw(Law):
         best = eta + ((order - 1) * a / (order * b)).log()
         value = best + (a / (order * -(-eta).expm1())).log() / (order - 1)
         return value, value
+
+    def gdp(self) -> Ball:
+        """μ = 2Φ⁻¹(e^{η/2}/(1 + e^{η/2})), at the place t = η/2: half of what an ε-DP pair has (bounded_range.md)."""
+        return 4 * normal_quantile(1 / (1 + (ball(self.eta) / 2).exp())) ** 2
 
     def group(self, k: int) -> BoundedRangeLaw:
         """kη: along a chain of k neighbours the ranges add."""

@@ -19,6 +19,7 @@ from quincunx.loss.gaussian import GaussianLaw
 from quincunx.loss.laplace import LaplaceLaw
 from quincunx.loss.lattice import LatticeLaw
 from quincunx.loss.law import Composition, Law
+from quincunx.loss.ranges import RangesLaw
 from quincunx.loss.response import ResponseLaw
 from quincunx.loss.stated import Largest, StatedLaw
 from quincunx.loss.subsampled import SubsampledLaw
@@ -32,6 +33,7 @@ KINDS: Final[Mapping[str, type[Law]]] = {
     "discrete-gaussian": DiscreteGaussianLaw,
     "response": ResponseLaw,
     "bounded-range": BoundedRangeLaw,
+    "ranges": RangesLaw,
     "stated": StatedLaw,
     "subsampled": SubsampledLaw,
     "largest": Largest,

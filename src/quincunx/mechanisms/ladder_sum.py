@@ -68,11 +68,13 @@ class LadderSum(Mechanism):
 
     @property
     def loss(self) -> Loss:
-        """That of bounded range η, and of the noise by its parameters alone: which rung it falls on is an answer."""
-        spread = self.noise.spread
-        of_noise = (
-            stated(1 / spread) if self.noise.norm == 1 else Loss.of(StatedLaw(epsilon=None, rho=1 / (2 * spread)))
-        )
+        """That of bounded range η, and of the noise: by its parameters alone where laws differ from rung to rung."""
+        losses, spread = [self.at(rung).loss for rung in range(len(self.squares))], self.noise.spread
+        if all(each == losses[0] for each in losses):
+            of_noise = losses[0]
+        else:
+            rho = StatedLaw(epsilon=None, rho=1 / (2 * spread))
+            of_noise = stated(1 / spread) if self.noise.norm == 1 else Loss.of(rho)
         return Loss.of(BoundedRangeLaw(eta=self.eta)) + of_noise
 
     @property

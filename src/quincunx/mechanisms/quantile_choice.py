@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.loss import BoundedRangeLaw, Loss, StatedLaw
+from quincunx.loss import BoundedRangeLaw, Loss, RangesLaw
 from quincunx.mechanisms.depth import Depths
 from quincunx.mechanisms.histogram import Histogram
 from quincunx.mechanisms.mechanism import World
@@ -77,10 +77,8 @@ class QuantileChoice(Ranks):
 
     @property
     def loss(self) -> Loss:
-        """That of bounded range η; in norm 2 it is known by ρ = η²/8 alone."""
-        return Loss.of(
-            BoundedRangeLaw(eta=self.eta) if self.norm == 1 else StatedLaw(epsilon=None, rho=self.eta**2 / 8)
-        )
+        """That of bounded range η; in norm 2 of ranges whose squares add up to η²."""
+        return Loss.of(BoundedRangeLaw(eta=self.eta) if self.norm == 1 else RangesLaw(square=self.eta**2))
 
     @property
     def _rate(self) -> Fraction:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from quincunx.errors import ParameterError
 from quincunx.finite import Mechanism as FiniteMechanism
-from quincunx.loss import BoundedRangeLaw, Loss, StatedLaw
+from quincunx.loss import BoundedRangeLaw, Loss, RangesLaw
 from quincunx.mechanisms.additive import Additive
 from quincunx.mechanisms.depth import Depths
 from quincunx.mechanisms.discrete_laplace import DiscreteLaplace
@@ -120,11 +120,11 @@ class QuantileCuts(Ranks):
 
     @property
     def loss(self) -> Loss:
-        """That of every depth, of the count and of the bins. In norm 2 a depth is known by ρ = η²/8 alone, and one with
-        buckets by permute-and-flip by ε = η."""
+        """That of every depth, of the count and of the bins. In norm 2 the squares of a depth's ranges add up to η²;
+        a depth with buckets by permute-and-flip is known by ε = η."""
         noises = [each.loss for each in (self.count, self.bins) if each is not None]
         if self.norm == 2:
-            return Loss.compose([Loss.of(StatedLaw(epsilon=None, rho=self.eta**2 / 8)) * self.depth, *noises])
+            return Loss.compose([Loss.of(RangesLaw(square=self.eta**2)) * self.depth, *noises])
         flipped = len({part.depth for part in _parts(self.cuts) if self._whole(part)})
         one = Loss.of(BoundedRangeLaw(eta=self.eta))
         return Loss.compose([one * (self.depth - flipped), *([stated(self.eta) * flipped] if flipped else ()), *noises])

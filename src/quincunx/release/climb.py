@@ -14,17 +14,13 @@ from quincunx.table import Measure
 
 # Of the spend of a question, for the choice of its limits.
 PRICE: Final = Fraction(1, 4)
-# Below 2/π: whoever is η-private is √(π/2)·η-private in the sense of Gauss.
-_BELL: Final = Fraction(63, 100)
 
 
 def choice(measure: Measure, rungs: int, standard: Budgeted, share: Fraction) -> LadderChoice:
     """The mechanism that chooses among rungs; share: in the standard's additive parameter."""
     if measure.grid is None:
         raise QueryError("a choice of limits counts people by rungs", where="plan")
-    noise = standard.of_noise(share)
+    part = standard.of_choice(share)
     # In norm 2 a choice of range η costs η²/8.
-    eta = noise if measure.vector.norm == 1 else root_below(8 * noise)
-    if standard.rounded:
-        eta = root_below(_BELL * share)
+    eta = part if measure.vector.norm == 1 else root_below(8 * part)
     return LadderChoice(eta=eta, weight=max(measure.grid.weight, 1), rungs=rungs, steep=STEEP)

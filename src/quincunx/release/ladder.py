@@ -17,13 +17,18 @@ STEEP: Final = Fraction(3)
 
 
 def laddered(
-    measure: Measure, ladder: Ladder, share: Fraction, noise: Callable[[Fraction, Fraction], Additive]
+    measure: Measure,
+    ladder: Ladder,
+    share: Fraction,
+    noise: Callable[[Fraction, Fraction], Additive],
+    choices: Fraction = Fraction(1),
 ) -> LadderSum:
-    """The mechanism; noise: (distance squared, share) → noise of the question's kind."""
+    """The mechanism; noise: (distance squared, share) → noise of the question's kind. choices: of a share, what it is
+    to a choice where it is 1 to noise."""
     price = share * PRICE
     return LadderSum(
         # In norm 2 a choice of range η costs η²/8.
-        eta=price if measure.vector.norm == 1 else root_below(8 * price),
+        eta=price * choices if measure.vector.norm == 1 else root_below(8 * price * choices),
         weight=ladder.weight,
         # Where no row can move a sum its noise is still that of one lattice unit.
         squares=tuple(max(rung.sensitivity2, Fraction(1)) for rung in ladder.rungs),

@@ -157,13 +157,8 @@ def price(
     total, share = positive(spend, "spend"), _stated_delta(program, standard, delta)
     each, rest = shares(program, total)
     selection = None if program.selection is None else _selector(program.selection, standard, rest, share)
-    if standard.rounded:
-        _check_known(program, standard)
     bought = zip(program.measures, each, strict=True)
-    drawn = tuple(
-        Measurement(measure=measure, mechanism=_mechanism(measure, standard.of_noise(part), rounded=standard.rounded))
-        for measure, part in bought
-    )
+    drawn = tuple(Measurement(measure=measure, mechanism=_bought(measure, standard, part)) for measure, part in bought)
     return _verified(
         Priced(program=program, standard=standard, spend=total, delta=share, measurements=drawn, selection=selection)
     )
@@ -292,27 +287,24 @@ def _half_width(priced: Priced, index: int, risk: Fraction, rows: int | None) ->
     return aggregate.expected(parts_of(priced, index), risk, rows).half_width
 
 
-def _check_known(program: Program, standard: Budgeted) -> None:
-    """Choices are of bounded range, which the standard of the bell curve knows nothing of."""
-    if any(measure.grid is not None and measure.grid.levels for measure in program.measures):
-        hint = "Ask for AVG, or keep the budget in zero-concentrated or Rényi privacy."
-        what = "quantiles are not known in this standard"
-        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
-    if any(measure.ladder is not None for measure in program.measures):
-        hint = "Declare bounds as two numbers, or keep the budget in zero-concentrated or Rényi privacy."
-        what = 'bounds = "auto" are not known in this standard'
-        raise PrivacyError(what, where="standard", got=type(standard).__name__, hint=hint)
+def _bought(measure: Measure, standard: Budgeted, part: Fraction) -> Mechanism:
+    """What a part of a spend buys for a measure in a standard."""
+    share = standard.of_noise(part)
+    # In Gaussian privacy a choice of bounded range costs more than noise of the same ρ.
+    return _mechanism(measure, share, rounded=standard.rounded, choices=standard.of_choice(part) / share)
 
 
-def _mechanism(measure: Measure, share: Fraction, *, rounded: bool = False) -> Mechanism:
-    """What a share of the spend (ε in norm 1, ρ in norm 2) buys for a measure."""
+def _mechanism(
+    measure: Measure, share: Fraction, *, rounded: bool = False, choices: Fraction = Fraction(1)
+) -> Mechanism:
+    """What a share of the spend (ε in norm 1, ρ in norm 2) buys for a measure; choices: as in quantiles.py."""
     norm = measure.vector.norm
     if measure.grid is not None and measure.grid.branching:
         return tree(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
     if measure.grid is not None:
-        return quantiles(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded))
+        return quantiles(measure, measure.grid, share, partial(_noise, norm=norm, rounded=rounded), choices)
     if measure.ladder is not None:
-        return laddered(measure, measure.ladder, share, partial(_noise, norm=norm, rounded=rounded))
+        return laddered(measure, measure.ladder, share, partial(_noise, norm=norm, rounded=rounded), choices)
     # A measure that no row can move still gets the noise of one lattice unit: its value is not a secret, its price is.
     return _noise(max(measure.sensitivity2, Fraction(1)), share, norm=norm, rounded=rounded)
 

@@ -21,14 +21,21 @@ _WEIGHTED: Final = 2**12
 _PLAIN: Final = 2**16
 
 
-def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fraction, Fraction], Additive]) -> Ranks:
-    """The mechanism; noise: (distance squared, share) → noise of the question's kind."""
+def quantiles(
+    measure: Measure,
+    grid: Grid,
+    share: Fraction,
+    noise: Callable[[Fraction, Fraction], Additive],
+    choices: Fraction = Fraction(1),
+) -> Ranks:
+    """The mechanism; noise: (distance squared, share) → noise of the question's kind. choices: of a share, what it is
+    to a choice where it is 1 to noise."""
     norm, buckets = measure.vector.norm, measure.high - measure.low + 1
     if len(grid.levels) == 1 and not grid.interval:
         (level,), weight, moves, apart = grid.levels, grid.weight, grid.moves, grid.apart
         if norm == 1:
             return QuantileFlip(level=level, buckets=buckets, epsilon=share, weight=weight, moves=moves, apart=apart)
-        eta = root_below(8 * share)
+        eta = root_below(8 * share * choices)
         return QuantileChoice(level=level, buckets=buckets, eta=eta, weight=weight, norm=norm, moves=moves, apart=apart)
     split = _WEIGHTED if measure.vector.bits else _PLAIN
     square = Fraction(grid.weight) ** 2
@@ -44,7 +51,7 @@ def quantiles(measure: Measure, grid: Grid, share: Fraction, noise: Callable[[Fr
         buckets=buckets,
         split=split,
         # In norm 2 a depth of range η costs η²/8.
-        eta=each if norm == 1 else root_below(8 * each),
+        eta=each if norm == 1 else root_below(8 * each * choices),
         weight=grid.weight,
         norm=norm,
         moves=grid.moves,

@@ -273,6 +273,10 @@ class GaussianDP(Standard):
         # A bell curve whose centre moves by μ deviations has ρ = μ²/2.
         return spend / 2
 
+    def of_choice(self, spend: Fraction) -> Fraction:
+        # Choices of range η have μ² ≤ π·η²/8 (loss/bounded_range.md), and 355/113 is above π.
+        return spend * Fraction(113, 355)
+
     def _found(self, p: Sequence[Number], q: Sequence[Number], exact: bool) -> Found:
         return gaussian(p, q, exact)
 

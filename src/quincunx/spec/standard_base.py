@@ -60,6 +60,10 @@ class Standard(ABC):
         """What a spend is to the noise that it buys: the ε of Laplace noise in norm 1, the ρ of Gaussian in norm 2."""
         return spend
 
+    def of_choice(self, spend: Fraction) -> Fraction:
+        """What a spend is to choices of bounded range that it buys: their range η in norm 1, Σ η²/8 in norm 2."""
+        return self.of_noise(spend)
+
     def least_of_event(self, p: Fraction, q: Fraction) -> Ball:
         """A ball below the intensity of any two laws that give one event a probability of at least p and at most q,
         where q < p."""
