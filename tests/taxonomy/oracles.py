@@ -688,10 +688,13 @@ def coupled_worlds(w: World, a: Answer) -> None:
 def inferred(
     w: World, couplings: list[tuple[dict[str, dict[str, Fraction]], dict[str, str]]]
 ) -> Callable[[float], bool]:
-    """Posterior bounds as a program by scipy, without normalising: one column for each label and output."""
+    """Posterior bounds as a program by scipy, without normalising: one column for each label and output.
+
+    And each output that the mechanism gives under a prior by itself: the simulator gives it too.
+    """
     labels = sorted({b for agg, _ in couplings for law in agg.values() for b in law})
     k = len(w.outputs)
-    fixed, growing = [], []
+    fixed, growing, given = [], [], []
     for weights in w.priors.values():  # type: ignore[union-attr]
         for agg, private in couplings:
             for value in sorted(set(private.values())):
@@ -706,6 +709,7 @@ def inferred(
                         for b, u in agg[x].items():
                             whole[labels.index(b) * k + o] += float(v * u)
                             part[labels.index(b) * k + o] += float(v * u) * (private[x] == value)
+                    given.append(whole > 0)
                     fixed += [belief * whole, part]
                     growing += [part, belief * whole]
     left, rising = np.array(fixed), np.array(growing)
@@ -714,8 +718,12 @@ def inferred(
         sums[i, i * k : (i + 1) * k] = 1
 
     def check(t: float) -> bool:
-        cost, zeros, ones = np.zeros(len(labels) * k), np.zeros(len(left)), np.ones(len(labels))
-        return linprog(cost, left - t * rising, zeros, sums, ones, (0, 1), method="highs").status == 0
+        cost, zeros = np.zeros(len(labels) * k), np.zeros(len(left))
+
+        def solved(equal: np.ndarray) -> bool:
+            return linprog(cost, left - t * rising, zeros, equal, np.ones(len(equal)), method="highs").status == 0
+
+        return solved(sums) and all(solved(each[None, :].astype(float)) for each in given)
 
     return check
 

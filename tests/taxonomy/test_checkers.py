@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -49,3 +50,26 @@ def test_eighty_four_definitions_have_a_checker_and_an_oracle() -> None:
 def test_computational_definitions_say_why_nothing_decides_them(name: str) -> None:
     with pytest.raises(PrivacyError, match="security parameter"):
         named(name).definition.tightest(generate.randomized_response("3/4"))
+
+
+@pytest.mark.parametrize(("name", "tightest"), [("IBCWPr", "ε = ∞"), ("IBDDP", "ε = ∞"), ("CWPr", "ε = ∞")])
+def test_no_simulator_leaves_out_what_tells_most(name: str, tightest: str) -> None:
+    """Half of the time the secret is told: a simulator that says nothing then is none."""
+    world = World.from_json(
+        """{"datasets": {"0": ["0"], "1": ["1"]}, "priors": {"even": {"0": "1/2", "1": "1/2"}},
+        "laws": {"0": {"nothing": "1/2", "0": "1/2"}, "1": {"nothing": "1/2", "1": "1/2"}},
+        "coupled": {"one": {"aggregate": {"0": "same", "1": "same"}, "private": {"0": "0", "1": "1"}}}}"""
+    )
+    assert str(named(name).definition.tightest(world)) == tightest
+
+
+def test_a_simulator_gives_each_output_under_each_prior() -> None:
+    """Under `even` "b" raises the belief in 1 from 1/2 to 2/3; one that never gives "b" would have ln 5/4."""
+    world = World.from_json(
+        """{"datasets": {"0": ["0"], "1": ["1"]},
+        "priors": {"even": {"0": "1/2", "1": "1/2"}, "sure": {"0": "1", "1": "0"}},
+        "laws": {"0": {"a": "3/4", "b": "1/4"}, "1": {"a": "1/2", "b": "1/2"}},
+        "coupled": {"one": {"aggregate": {"0": "same", "1": "same"}, "private": {"0": "0", "1": "1"}}}}"""
+    )
+    low, high = named("IBCWPr").definition.tightest(world).value.bounds
+    assert low <= math.log(1.5) <= high < math.log(1.5) + 1e-5

@@ -19,7 +19,7 @@ _GRAIN: Final = 1 << 44
 _DUST: Final = (1 << 24, 1 << 12)
 _ROUNDS: Final = 64
 _CUTS: Final = 60
-_CLOSE: Final = Fraction(1, 10**6)
+CLOSE: Final = Fraction(1, 10**6)
 _HUGE: Final = 1e7
 # Prices become whole multiples of this part of 1.
 _FINE: Final = 1 << 60
@@ -107,7 +107,7 @@ def least_factor(
     low, trial = Fraction(1), best[0] if best is not None else Fraction(int(_HUGE))
     stuck = 0
     for _ in range(_ROUNDS):
-        if best is not None and best[0] <= low * (1 + _CLOSE):
+        if best is not None and best[0] <= low * (1 + CLOSE):
             break
         found, refuted = _at(trial, rows, bounds, factor)
         higher = refuted and trial > low
@@ -122,9 +122,9 @@ def least_factor(
             break
         # The program at the best factor so far may find a better simulator at once; where that is slow, halve what is
         # open. A simulator just below t may be the best of all, so in the end look a little below it.
-        near = best[0] * (1 - _CLOSE / 2)
+        near = best[0] * (1 - CLOSE / 2)
         fast = better and best[0] < trial * Fraction(9, 10)
-        close = better and low < near and best[0] < low * (1 + 20 * _CLOSE)
+        close = better and low < near and best[0] < low * (1 + 20 * CLOSE)
         trial = near if close else best[0] if fast else _between(low, best[0], _TRIALS[stuck])
     return Found(lower=low, upper=None if best is None else best[0], simulator=None if best is None else best[1])
 

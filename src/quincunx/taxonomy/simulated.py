@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
@@ -15,12 +15,14 @@ from quincunx.taxonomy.adversary import priors_of
 from quincunx.taxonomy.answer import Answer, Witness
 from quincunx.taxonomy.case import Law, mixture
 from quincunx.taxonomy.dataset import Coupling
-from quincunx.taxonomy.simulate import Bound, Found, Simulator, least_factor, never
+from quincunx.taxonomy.simulate import CLOSE, Bound, Found, Simulator, least_factor, never
 from quincunx.taxonomy.value import INFINITE, Value
 from quincunx.taxonomy.world import World
 
 _ZERO = Fraction(0)
 MOST_ENTRIES: Final = 2_000
+# Labels that matter give at least this part of an output, where a limit would have them give nothing.
+_SHARE: Final = 10**4
 # an output, the belief in a private value after it, and the weights of the labels: with that value, and all
 Row: TypeAlias = tuple[int, Fraction, dict[str, Fraction], dict[str, Fraction]]
 
@@ -176,7 +178,8 @@ def _answer(found: Found, comparisons: Sequence[object], said: str) -> Answer:
 def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
     """The smallest ε such that the beliefs about priv(D) after M(D) = O and after Sim(agg(D)) = O are alike.
 
-    An output that the simulator never gives under a prior is not compared: the second belief does not exist.
+    Under each prior the simulator gives every output that the mechanism gives, however rarely: else the second belief
+    would not exist. What it gives and the mechanism never does is not compared.
     """
     size = len(world.outputs)
     labels = tuple(
@@ -201,32 +204,91 @@ def inferred(couplings: Sequence[tuple[str, Coupling]], world: World) -> Answer:
                             (o, sum((weights[x] * world.laws[x][o] for x in inside), _ZERO) / mass, part, every)
                         )
 
-    weighed = _Weighed(rows)
-
-    def factor(simulator: Simulator) -> Fraction | None:
-        return weighed.factor(simulator)
-
-    made = []
-    for o, belief, part, every in rows:
-        made.append(_homogeneous(o, [(belief, every, False), (Fraction(1), part, True)]))
-        made.append(_homogeneous(o, [(Fraction(1), part, False), (belief, every, True)]))
-    asked: list[int] = []
-
-    def bounds(simulator: Simulator, t: Fraction) -> list[Bound]:
-        del simulator, t
-        asked.append(1)
-        return made if len(asked) == 1 else []
-
-    # A belief of 0 must stay 0, so what goes with it is never given.
-    banned = frozenset((label, o) for o, belief, part, _ in rows if not belief for label in part)
+    banned, bounds = _banned(rows), _once([each for row in rows for each in _both(*row)])
     said = f"{len(rows)} beliefs"
+    given = list(dict.fromkeys((row[0], frozenset(row[3])) for row in rows))
+    words = ""
     if any(all((label, o) in banned for o in range(size)) for label in labels):
         words = "whatever the simulator gives for some aggregate, a belief that was excluded is not"
+    elif lost := [o for o, seen in given if all((label, o) in banned for label in seen)]:
+        words = f"{_label(world, lost[0])} excludes a belief, and for no aggregate could a simulator give it"
+    if words:
         witness = Witness(first=said, second="", event=(), probability=(_ZERO, _ZERO), words=words)
         return Answer(shape="number", symbol="ε", values={"ε": INFINITE}, witness=witness, compared=len(rows))
     starts = [{label: [Fraction(int(i == o)) for i in range(size)] for label in labels} for o in range(size)]
     starts.append(_even(labels, size, banned))
-    return _answer(least_factor(labels, size, bounds, factor, banned, starts), rows, said)
+    found = [least_factor(labels, size, bounds, _Weighed(rows).factor, banned, starts)]
+    found += [_given(o, seen, rows, banned) for o, seen in given]
+    upper = None if any(each.upper is None for each in found) else max(each.upper or _ZERO for each in found)
+    worst = Found(lower=max(each.lower for each in found), upper=upper, simulator=None)
+    return _answer(worst, rows, said)
+
+
+def _given(o: int, seen: frozenset[str], rows: Sequence[Row], banned: frozenset[tuple[str, int]]) -> Found:
+    """The smallest factor at which a simulator gives one output at all to whom the labels `seen` may be shown.
+
+    Bounds of an output are homogeneous in what each label gives it with, so that this is a law on the labels: a
+    simulator that sees nothing. Labels that share no bound with these may give it or not.
+    """
+    near, size = set(seen), 0
+    while len(near) > size:
+        size = len(near)
+        near |= {label for row in rows if row[0] == o and near & row[3].keys() for label in row[3]}
+    free = sorted(label for label in near if (label, o) not in banned)
+    some = [row for row in rows if row[0] == o and near & row[3].keys()]
+    weighed, never = _Weighed(some), [_ZERO] * o
+
+    def factor(given: Simulator) -> Fraction | None:
+        table = dict.fromkeys(near, _ZERO) | dict(zip(free, given[""], strict=True))
+        if not any(table[label] for label in seen):
+            return None
+        return weighed.factor({label: [*never, share] for label, share in table.items()})
+
+    def bound(entries: Mapping[str, tuple[Fraction, Fraction]]) -> Bound:
+        places = {("", free.index(label)): entry for label, entry in entries.items() if label in free}
+        return Bound(constant=_ZERO, growing=_ZERO, entries=places)
+
+    alike = [
+        bound({label: entry for (label, _), entry in each.entries.items()}) for row in some for each in _both(*row)
+    ]
+    starts: list[Simulator] = [{"": [Fraction(int(i == j)) for j in range(len(free))]} for i in range(len(free))]
+    starts.append({"": [Fraction(1, len(free))] * len(free)})
+    found = least_factor(("",), len(free), _once(alike), factor, frozenset(), starts)
+    if found.upper is not None and found.upper <= found.lower * (1 + CLOSE):
+        return found
+    # The best may be a limit at which the labels that matter give nothing: let them give a share.
+    shared = bound({label: (Fraction(-_SHARE if label in seen else 1), _ZERO) for label in near})
+    other = least_factor(("",), len(free), _once([*alike, shared]), factor, frozenset(), starts)
+    uppers = [each.upper for each in (found, other) if each.upper is not None]
+    return Found(lower=found.lower, upper=min(uppers) if uppers else None, simulator=None)
+
+
+def _banned(rows: Sequence[Row]) -> frozenset[tuple[str, int]]:
+    """What a simulator must never give for a label: where a belief of 0 would not stay 0, or another would become 0."""
+    found = {(label, o) for o, belief, part, _ in rows if not belief for label in part}
+    while True:
+        emptied = [(o, every) for o, belief, part, every in rows if belief and all((a, o) in found for a in part)]
+        more = {(label, o) for o, every in emptied for label in every} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _once(bounds: list[Bound]) -> Callable[[Simulator, Fraction], list[Bound]]:
+    """Bounds that are all given at the first call."""
+    left = [bounds]
+
+    def given(simulator: Simulator, t: Fraction) -> list[Bound]:
+        del simulator, t
+        return left.pop() if left else []
+
+    return given
+
+
+def _both(o: int, belief: Fraction, part: Mapping[str, Fraction], every: Mapping[str, Fraction]) -> tuple[Bound, Bound]:
+    """The belief after the mechanism's output is at most t times that after the simulator's, and the reverse."""
+    ahead = _homogeneous(o, [(belief, every, False), (Fraction(1), part, True)])
+    return ahead, _homogeneous(o, [(Fraction(1), part, False), (belief, every, True)])
 
 
 class _Weighed:
