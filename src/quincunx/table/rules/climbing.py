@@ -1,4 +1,4 @@
-"""Questions whose limits are "auto": planned at every rung of a public ladder of rows, and how one is chosen.
+"""Questions whose limits are "auto": planned at every rung of a public ladder, and how one is chosen.
 
 The choice is by counts of the owners of the question's own rows: one row for each, so that nobody is weighted. See
 climbing.md.
@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Literal
 
 from quincunx.errors import RefusalError
-from quincunx.table.aggregates import in_bins
+from quincunx.table.aggregates import Lattice, in_bins
 from quincunx.table.expression import Column, Expression
 from quincunx.table.measure import Climb, Program
-from quincunx.table.plan import Query
+from quincunx.table.plan import CHOSEN, Chosen, Query
 from quincunx.table.relations import Fold, Relation, RollUp, rolled
 from quincunx.table.rules.pipeline import plan
 from quincunx.table.schema import Auto, Limits, Schema
@@ -26,14 +26,22 @@ def climbing(query: Query, schema: Schema, norm: Literal[1, 2]) -> Program:
     rungs = rungs_of(query)
     if not rungs:
         return plan(query, schema, norm)
-    programs = tuple(plan(_at(query, rung), schema, norm) for rung in rungs)
+    of = _chosen(query, plan(_at(query, rungs[0], "rows"), schema, norm), norm)
+    programs = tuple(plan(_at(query, rung, of), schema, norm) for rung in rungs)
     if all((each.measures, each.selection) == (programs[0].measures, programs[0].selection) for each in programs):
         return plan(query, schema, norm)
-    climb = Climb(rungs=rungs, choice=plan(choice(query, rungs), schema, norm), programs=programs)
+    climb = Climb(of=of, rungs=rungs, choice=plan(choice(query, rungs, of), schema, norm), programs=programs)
     # What is said of every rung, and what is not known yet.
-    said = f"How many rows of one person may count is chosen privately, from {rungs[0]} to {rungs[-1]:,}."
+    said = f"{CHOSEN[of]} is chosen privately, from {rungs[0]} to {rungs[-1]:,}."
     biases = (said, *(each for each in programs[-1].biases if each in programs[0].biases))
     return replace(programs[-1], climb=climb, biases=biases)
+
+
+def _chosen(query: Query, program: Program, norm: Literal[1, 2]) -> Chosen:
+    """What the noise depends on: of rows in groups their length in norm 2, and of presence the number of groups."""
+    if all(measure.vector.kind == "people" for measure in program.measures):
+        return "groups"
+    return "length" if norm == 2 and query.keys else "rows"
 
 
 def rungs_of(query: Query) -> tuple[int, ...]:
@@ -46,16 +54,27 @@ def rungs_of(query: Query) -> tuple[int, ...]:
     return () if last is None else tuple(map(int, Auto(first=Fraction(1), last=Fraction(last)).rungs))
 
 
-def choice(query: Query, rungs: tuple[int, ...]) -> Query:
-    """How many owners have at most so many rows as each rung says, and how many have more than the last."""
-    rows, count = query.rows.fused(), Fold(kind="count")
-    ended = in_bins(rolled(rows, count), rungs)
-    return Query(rows=RollUp(source=rows, by=_whose(rows), folds=(count,)), keys=(), aggregates=(ended,), outputs=())
+def choice(query: Query, rungs: tuple[int, ...], of: Chosen) -> Query:
+    """How many owners have at most so much as each rung says, and how many have more than the last."""
+    source, count = query.rows.fused(), Fold(kind="count")
+    whose, fold = _whose(source), count
+    if of != "rows":
+        # One row for each owner and group.
+        keys = [query.rows.base(key.expression) for key in query.keys]
+        inner = RollUp(source=source, by=(*whose, *keys), folds=(count,))
+        if of == "length":
+            # Beyond the last rung it is enough to know that it is beyond: squares stay small.
+            lattice = Lattice(step=Fraction(1), low=0, high=rungs[-1] + 1, centre=0)
+            fold = Fold(kind="squares", argument=rolled(source, count), lattice=lattice)
+        source, whose = inner, _whose(inner)
+    edges = [rung**2 for rung in rungs] if of == "length" else rungs
+    ended = in_bins(rolled(source, fold), edges)
+    return Query(rows=RollUp(source=source, by=whose, folds=(fold,)), keys=(), aggregates=(ended,), outputs=())
 
 
-def _at(query: Query, rung: int) -> Query:
+def _at(query: Query, rung: int, of: Chosen) -> Query:
     stated = query.limits or Limits()
-    return replace(query, limits=replace(stated, rows=rung, auto=None), climbed=True)
+    return replace(query, limits=replace(stated, rows=rung, auto=None), climbed=of)
 
 
 def _whose(rows: Relation) -> tuple[Expression, ...]:
