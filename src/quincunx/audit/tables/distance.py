@@ -14,12 +14,29 @@ from quincunx.errors import VerificationError
 from quincunx.table import Ladder, Measure, Program, Result, Selection
 
 
-def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
-    """Every comparison that the program's declarations promise for this pair."""
-    found = [_gap(f"measure {i}", measure, *_shared(before, after, i)) for i, measure in enumerate(program.measures)]
+def gaps(program: Program, before: Result, after: Result, where: str = "") -> list[Gap]:
+    """Every comparison that the program's declarations promise for this pair; where: said of measures."""
+    found = [
+        _gap(f"measure {i}{where}", measure, *_shared(before, after, i)) for i, measure in enumerate(program.measures)
+    ]
     if program.selection is not None:
         found.extend(_votes(program.selection, before, after))
     return found
+
+
+def choice(program: Program, before: Result, after: Result) -> Gap:
+    """Of the choice of limits: by how much the numbers of people above any two rungs move apart.
+
+    Its own sum over the bins; whoever lies beyond the last rung lies above all of them.
+    """
+    ((a,), (b,)) = (result.measures[0] for result in (before, after))
+    (measure,) = program.measures
+    rungs, weight = measure.high - measure.low, 0 if measure.grid is None else measure.grid.weight
+    first, second = a.dense(), b.dense()
+    ends = [second.get(place, 0) - first.get(place, 0) for place in range(rungs + 1)]
+    above = [sum(ends[rung + 1 :]) for rung in range(rungs)]
+    apart = max(above) - min(above)
+    return Gap(part="choice", distance2=Fraction(apart) ** 2, allowed2=Fraction(weight) ** 2)
 
 
 def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:

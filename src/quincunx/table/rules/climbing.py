@@ -23,16 +23,16 @@ from quincunx.table.schema import Auto, Limits, Schema
 
 def climbing(query: Query, schema: Schema, norm: Literal[1, 2]) -> Program:
     """The program of a question; where its limits are "auto" and matter, that of the highest rung, with all others."""
-    rungs = rungs_of(query)
-    if not rungs:
+    ladder = rungs_of(query)
+    if not ladder:
         return plan(query, schema, norm)
-    of = _chosen(query, plan(_at(query, rungs[0], "rows"), schema, norm), norm)
-    programs = tuple(plan(_at(query, rung, of), schema, norm) for rung in rungs)
+    of = _chosen(query, plan(_at(query, ladder[0], "rows"), schema, norm), norm)
+    programs = tuple(plan(_at(query, rung, of), schema, norm) for rung in ladder)
     if all((each.measures, each.selection) == (programs[0].measures, programs[0].selection) for each in programs):
         return plan(query, schema, norm)
-    climb = Climb(of=of, rungs=rungs, choice=plan(choice(query, rungs, of), schema, norm), programs=programs)
+    climb = Climb(of=of, rungs=ladder, choice=plan(choice(query, ladder, of), schema, norm), programs=programs)
     # What is said of every rung, and what is not known yet.
-    said = f"{CHOSEN[of]} is chosen privately, from {rungs[0]} to {rungs[-1]:,}."
+    said = f"{CHOSEN[of]} is chosen privately, from {ladder[0]} to {ladder[-1]:,}."
     biases = (said, *(each for each in programs[-1].biases if each in programs[0].biases))
     return replace(programs[-1], climb=climb, biases=biases)
 
@@ -51,10 +51,15 @@ def rungs_of(query: Query) -> tuple[int, ...]:
     tables = [each.limits.auto for each in query.rows.tables.values() if not each.public]
     lasts = [query.limits.auto] if query.limits is not None and query.limits.auto is not None else tables
     last = max((each for each in lasts if each is not None), default=None)
-    return () if last is None else tuple(map(int, Auto(first=Fraction(1), last=Fraction(last)).rungs))
+    return () if last is None else rungs(last)
 
 
-def choice(query: Query, rungs: tuple[int, ...], of: Chosen) -> Query:
+def rungs(last: int) -> tuple[int, ...]:
+    """1, 2, 5, 10, … to `last`."""
+    return tuple(map(int, Auto(first=Fraction(1), last=Fraction(last)).rungs))
+
+
+def choice(query: Query, ladder: tuple[int, ...], of: Chosen) -> Query:
     """How many owners have at most so much as each rung says, and how many have more than the last."""
     source, count = query.rows.fused(), Fold(kind="count")
     whose, fold = _whose(source), count
@@ -64,10 +69,10 @@ def choice(query: Query, rungs: tuple[int, ...], of: Chosen) -> Query:
         inner = RollUp(source=source, by=(*whose, *keys), folds=(count,))
         if of == "length":
             # Beyond the last rung it is enough to know that it is beyond: squares stay small.
-            lattice = Lattice(step=Fraction(1), low=0, high=rungs[-1] + 1, centre=0)
+            lattice = Lattice(step=Fraction(1), low=0, high=ladder[-1] + 1, centre=0)
             fold = Fold(kind="squares", argument=rolled(source, count), lattice=lattice)
         source, whose = inner, _whose(inner)
-    edges = [rung**2 for rung in rungs] if of == "length" else rungs
+    edges = [rung**2 for rung in ladder] if of == "length" else ladder
     ended = in_bins(rolled(source, fold), edges)
     return Query(rows=RollUp(source=source, by=whose, folds=(fold,)), keys=(), aggregates=(ended,), outputs=())
 
