@@ -121,7 +121,7 @@ def _tables() -> Iterator[Replaying]:
     for name, unit in _UNITS.items():
         yield Replaying(
             name=f"replay of tables, {name}",
-            words="questions with every aggregate and kind of keys, and generated ones, under four kinds of limits, one of which is chosen",
+            words="questions with every aggregate and kind of keys, and generated ones, under four kinds of limits",
             function=_asking(unit),
         )
         if unit.key is not None:
