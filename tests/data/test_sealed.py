@@ -214,7 +214,7 @@ def test_the_size_of_a_result_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     for long in (
         "repeat('y', 10000)",
         "range(2000)",
-        "{{'a': repeat('y', 10000)}}".format(),
+        "{'a': repeat('y', 10000)}",
         "MAP([1], [range(2000)])",
     ):
         with pytest.raises(QuincunxError, match="the result is too large"):
