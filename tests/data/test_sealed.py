@@ -103,6 +103,15 @@ ESCAPES = [
     "SUMMARIZE answer",
     "SHOW TABLES",
     "SELECT * FROM (DESCRIBE answer)",
+    "SELECT * FROM (WITH sqlite_master AS (SELECT 1 AS a) SELECT * FROM sqlite_master) AS t, sqlite_master",
+    "SELECT * FROM (WITH pragma_database_list AS (SELECT 1) FROM pragma_database_list), pragma_database_list",
+    "SELECT * FROM (WITH secret AS (SELECT 1 AS a) SELECT * FROM secret) AS t, secret",
+    'SELECT * FROM (WITH "{file}" AS (SELECT 1 AS a) SELECT * FROM "{file}") AS t, "{file}"',
+    "SELECT age(TIMESTAMP '2020-01-01')",
+    "SELECT system.main.random()",
+    "SELECT n.random() FROM answer",
+    "SELECT list_transform([1, 2], lambda x: random())",
+    "SELECT n FROM answer LIMIT (SELECT random() * 10)::INT",
     "SELECT ?",
     "SELECT $1",
     "SELECT 1; SELECT 2",
@@ -163,6 +172,8 @@ def test_the_connection_holds_without_the_check(sql: str, tmp_path: Path) -> Non
         "SELECT MEDIAN(n), STDDEV(n), list(n ORDER BY n)::VARCHAR FROM answer",
         "SELECT * FROM answer PIVOT (SUM(n) FOR region IN ('a', 'b'))",
         "SELECT region FROM answer UNION ALL SELECT 'total'",
+        "SELECT age(TIMESTAMP '2024-01-01', TIMESTAMP '2020-01-01')",
+        "WITH a AS (SELECT 1 AS x), b AS (SELECT x FROM a) SELECT * FROM b, a",
         "SELECT a.n FROM answer AS a WHERE EXISTS (SELECT 1 FROM answer AS b WHERE b.n > a.n)",
     ],
 )
@@ -195,6 +206,20 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MEMORY", 2**25)
     with pytest.raises(QuincunxError, match="too much memory"):
         run("SELECT list(x || repeat('y', 1000)) FROM range(1000000) AS r(x)")
+
+
+def test_the_size_of_a_result_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long texts and lists of few rows: they are counted as they are taken over."""
+    monkeypatch.setattr(module, "MEMORY", 2**25)
+    for long in (
+        "repeat('y', 10000)",
+        "range(2000)",
+        "{'a': repeat('y', 10000)}",
+        "MAP([1], [range(2000)])",
+    ):
+        with pytest.raises(QuincunxError, match="the result is too large"):
+            run(f"SELECT {long} FROM range(9000)")
+    assert len(run("SELECT repeat('y', 100) FROM range(9000)")) == 9000
 
 
 def test_what_holds_a_share_of_memory() -> None:

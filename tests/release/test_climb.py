@@ -95,7 +95,8 @@ def test_answers_replays_and_what_is_shown(standard: Any) -> None:
         (said,) = (each for each in first.biases if "chosen privately" in each)
         rows = int(said.rstrip(".").rsplit(" ", 1)[1])
         assert rows in (5, 10, 20, 50)
-        assert f"People with more than {rows} rows may be weighted down." in first.biases
+        most = f"{rows} rows" if standard.norm == 1 else "that"
+        assert f"People with more than {most} may be weighted down." in first.biases
         again = opened.sql("SELECT g AS h, COUNT(*) AS m, SUM(x) / m AS s FROM t GROUP BY g ORDER BY m", spend=20)
         assert (first.spent, again.spent) == (20, 0)
         assert again.biases == first.biases
@@ -131,15 +132,84 @@ def test_the_noise_of_the_rung_is_what_is_drawn() -> None:
     assert stats.gamma(40).cdf(sum(sizes)) > ALARM
 
 
-def test_the_choice_counts_everybody_once() -> None:
-    """Against a count of ours: after WHERE, in all groups together."""
+def lengths(kept: pd.DataFrame, of: str) -> np.ndarray:
+    """What is counted of everybody, by a count of ours: squares where it is a length."""
+    held = kept.groupby(["person", "g"]).size()
+    whole = {"rows": held, "groups": held > 0, "length": held**2}[of]
+    return whole.groupby("person").sum().to_numpy()
+
+
+ASKED = [
+    ("SELECT g, COUNT(*) AS n FROM t{} GROUP BY g", 1, "rows"),
+    ("SELECT g, COUNT(*) AS n FROM t{} GROUP BY g", 2, "length"),
+    ("SELECT g, COUNT(*) AS n, COUNT(DISTINCT person) AS p FROM t{} GROUP BY g", 2, "length"),
+    ("SELECT COUNT(*) AS n, SUM(x) AS s FROM t{}", 2, "rows"),
+    ("SELECT g, COUNT(DISTINCT person) AS n FROM t{} GROUP BY g", 1, "groups"),
+    ("SELECT g, COUNT(DISTINCT person) AS n FROM t{} GROUP BY g", 2, "groups"),
+]
+
+
+@pytest.mark.parametrize(("sql", "norm", "of"), ASKED)
+@pytest.mark.parametrize(("where", "kept"), [("", ROWS), (" WHERE x < 10", ROWS[ROWS.x < 10])], ids=["all", "some"])
+def test_the_choice_counts_everybody_once(sql: str, norm: Any, of: str, where: str, kept: pd.DataFrame) -> None:
+    """Against a count of ours: after WHERE, by what the noise depends on."""
     with session() as opened:
-        for where, kept in (("", ROWS), (" WHERE x < 10", ROWS[ROWS.x < 10])):
-            climb = chosen(opened._dataset.program(f"SELECT g, COUNT(*) AS n FROM t{where} GROUP BY g"))
-            (found,) = opened._connect().run(climb.choice).measures[0]
-            held = kept.groupby("person").size().to_numpy()
-            places, counts = np.unique(np.searchsorted(climb.rungs, held), return_counts=True)
-            assert found.dense() == dict(zip(places.tolist(), counts.tolist(), strict=True))
+        climb = chosen(opened._dataset.program(sql.format(where), norm))
+        (found,) = opened._connect().run(climb.choice).measures[0]
+    assert climb.of == of
+    edges = [rung**2 for rung in climb.rungs] if of == "length" else climb.rungs
+    places, counts = np.unique(np.searchsorted(edges, lengths(kept, of)), return_counts=True)
+    assert found.dense() == dict(zip(places.tolist(), counts.tolist(), strict=True))
+
+
+VECTORS = [(1, 0, 0), (2, 0, 0), (1, 1, 1), (0, 2, 1), (3, 4, 0), (4, 4, 4), (5, 0, 1)]
+
+
+@pytest.mark.parametrize(("sql", "norm", "of"), ASKED)
+def test_whoever_ends_at_a_rung_is_not_weighted_down_there(sql: str, norm: Any, of: str) -> None:
+    """At the rung where somebody ends all of them counts, as at the highest, and at the one below not all."""
+    for held in VECTORS:
+        one = pd.DataFrame({"person": 1, "g": np.repeat(["a", "b", "c"], held), "x": 1, "day": ROWS.day[0]})
+        with session(rows=one) as opened:
+            engine, climb = opened._connect(), chosen(opened._dataset.program(sql.format(""), norm))
+            (place,) = engine.run(climb.choice).measures[0][0].dense()
+            here, whole = (totals(engine.run(each), each) for each in (climb.programs[place], climb.programs[-1]))
+            assert here == whole, held
+            if place:
+                below = climb.programs[place - 1]
+                assert totals(engine.run(below), below)[0] < whole[0], held
+    assert climb.of == of
+
+
+def totals(exact: Any, program: Program) -> list[Fraction]:
+    """Every measure over all groups, in rows or in the data's unit."""
+    return [int(each.sum()) * measure.unit for each, measure in zip(exact.measures, program.measures, strict=True)]
+
+
+@pytest.mark.usefixtures("stream")
+@pytest.mark.parametrize("of", ["rows", "groups", "length"])
+def test_somebody_with_a_row_in_each_of_many_groups(of: str) -> None:
+    """400 people with one row in each of 64 groups: 64 rows, 64 groups, a length of 8."""
+    rows = pd.DataFrame({"person": np.repeat(np.arange(400), 64), "g": [str(g) for g in range(64)] * 400})
+    keys = {"g": {"keys": [str(g) for g in range(64)]}}
+    asked, norm = {
+        "rows": ("COUNT(*)", qx.standard.Pure()),
+        "groups": ("COUNT(DISTINCT person)", qx.standard.Pure()),
+        "length": ("COUNT(*)", qx.standard.ZCDP()),
+    }[of]
+    with qx.Session(
+        dataset="d",
+        version="1",
+        tables={"t": qx.Table(rows, limits="auto", columns=keys)},
+        unit=PEOPLE,
+        standard=norm,
+        intensity=1000,
+        ledger=":memory:",
+    ) as opened:
+        found = opened.sql(f"SELECT g, {asked} AS n FROM t GROUP BY g", spend=50)
+        (said,) = (each for each in found.biases if "chosen privately" in each)
+    # A rung above is chosen once in twenty times.
+    assert int(said.rstrip(".").rsplit(" ", 1)[1]) in {"rows": (100, 200), "groups": (100, 200), "length": (10, 20)}[of]
 
 
 @pytest.mark.parametrize("norm", [1, 2])
@@ -187,8 +257,24 @@ def test_people_in_groups_and_one_question_alone() -> None:
         found = opened.sql(GROUPED, spend=5, limits="auto")
         assert any("chosen privately" in each for each in found.biases)
         short = opened.explain(GROUPED, spend=5, limits={"rows": {"auto": {"to": 30}}})  # type: ignore[dict-item]
-        assert short.measures[0].startswith("how many rows of one person count, one of 6 rungs from 1 to 30")
+        assert short.measures[0].startswith("how many rows of one person may count, one of 6 rungs from 1 to 30")
         assert short.errors[0].half_width is None
+
+
+def test_other_limits_beside_a_length() -> None:
+    """A length is not shortened by the rows in one group, but by what they come to in so many groups."""
+    with session(limits={"rows": "auto", "per_group": 3}) as opened:
+        climb = chosen(opened._dataset.program(GROUPED, 2))
+        assert [each.measures[0].vector.bound2 for each in climb.programs[:4]] == [1, 4, 25, 27]
+        climb = chosen(opened._dataset.program(GROUPED, 1))
+        assert [each.measures[0].vector.bound2 for each in climb.programs[:4]] == [1, 4, 25, 81]
+
+
+@pytest.mark.parametrize("name", ["groups", "per_group", "joined"])
+def test_what_is_chosen_has_one_name(name: str) -> None:
+    with pytest.raises(DataError, match="a number is stated of it") as caught:
+        qx.Table(ROWS, limits={name: "auto"})  # type: ignore[dict-item]
+    assert 'limits = "auto"' in str(caught.value)
 
 
 def test_units_with_periods_links_and_joins() -> None:

@@ -73,13 +73,49 @@ def test_what_is_proved_of_a_weighted_mean_and_of_a_share() -> None:
 
 
 @pytest.mark.usefixtures("stream")
-def test_values_that_are_rounded_have_no_proved_bounds() -> None:
-    """Half a step more in the sum of products could pass the bounds of x."""
-    rows = ROWS.assign(w=ROWS.w / 3)
-    # Rows that are people of their own are not weighted, so that nothing else stands in the way.
-    with session(rows=rows, unit=qx.unit.AddRemove()) as opened:
-        row = dict(opened.sql("SELECT SUM(w * x) / SUM(w) AS m FROM t WHERE g = 0", spend="0.001").rows[0])
-    assert row["m_low"] is None
+def test_values_that_are_rounded_are_cut_to_the_bounds_too() -> None:
+    """Weights of 0.4 count as 0, and 0.4·10 as 4: what is measured is 40, of values from 0 to 10."""
+    rows = pd.DataFrame({"person": range(2200), "w": [0.4] * 2000 + [1.0] * 200, "x": [10] * 2000 + [0] * 200, "g": 0})
+    with session(rows=rows, w={"bounds": (0, 4), "step": 1, "null": False}) as opened:
+        row = dict(opened.sql("SELECT SUM(w * x) / SUM(w) AS m, SUM(w * x) AS a, SUM(w) AS b FROM t", spend=60).rows[0])
+    assert row["a"] > 30 * row["b"]
+    assert (row["m_low"], row["m"], row["m_high"]) == (10.0, 10.0, 10.0)
+
+
+CUT = {
+    # Everybody at the upper end, or at the lower one, so that noise would pass it.
+    "SUM(w * x) / SUM(w)": ((5, 10), 10),
+    "SUM(w * y) / SUM(w)": ((0, 5), 5),
+    "SUM(w * z) / SUM(w)": ((2, 9), 2),
+    "SUM(x) / COUNT(*)": ((5, 10), 10),
+    "SUM(y) / COUNT(y)": ((3, 5), 5),
+    "-3 * SUM(z) / COUNT(*)": ((-27, -6), -6),
+    "100 * COUNT_IF(x = 10) / NULLIF(COUNT(*), 0)": ((0, 100), 100),
+}
+
+
+@pytest.mark.usefixtures("stream")
+@pytest.mark.parametrize("standard", [qx.standard.Pure(), qx.standard.ZCDP()], ids=["ε", "ρ"])
+@pytest.mark.parametrize("written", CUT)
+def test_number_and_interval_lie_between_proved_bounds(written: str, standard: Any) -> None:
+    """A row without y counts as 0 in a weighted mean, and not at all over the rows that have one. Still covered."""
+    (low, high), true = CUT[written]
+    rows = ROWS.assign(x=10, y=5.0, z=2, w=ROWS.w + 1)
+    columns = {
+        "w": {"bounds": (1, 5), "null": False},
+        "x": {"bounds": (5, 10), "null": False},
+        "y": {"bounds": (3, 5), "type": "integer"},
+        "z": {"bounds": (2, 9), "null": False},
+    }
+    with session(standard, rows=rows, **columns) as opened:
+        found = opened.sql(f"SELECT g, {written} AS r FROM t GROUP BY g HAVING {written} <= {high}", spend=2).frame
+    # HAVING sees the number that is shown.
+    assert len(found) == GROUPS
+    for column in (found.r, found.r_low, found.r_high):
+        assert ((low <= column) & (column <= high)).all()
+    # Without the cut half of the numbers would lie beyond.
+    assert (found.r == true).mean() > 0.3
+    assert ((found.r_low <= true) & (true <= found.r_high)).mean() >= count_bound(0.95, GROUPS)
 
 
 def test_the_rest_of_an_expression_shares_the_risk() -> None:

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """One comparison. part: what was compared; of a table "measure 0", "votes", "votes of new keys" or "new keys".
+    """One comparison. part: what was compared; of a table "measure 0", "votes", "votes of new keys", "new keys" or
+    "choice".
 
     distance2, allowed2: squares, in the declared norm and the unit of what was compared (lattice units for a table; for
     "new keys" squares of how many there are).

@@ -31,6 +31,8 @@ MEMORY: Final = 2**29
 ROWS: Final = 1_000_000
 LENGTH: Final = 100_000
 
+# So many rows are taken over at once.
+_BATCH: Final = 2048
 _TABLE_FUNCTIONS: Final = frozenset({"range", "generate_series", "unnest"})
 # What the engine would say about itself, about its user or about the clock, by the beginnings of their names.
 _ITSELF: Final = ("pg_", "has_", "inet_", "current_", "duckdb_", "pragma_", "get_current", "get_block", "json_execute")
@@ -133,7 +135,8 @@ class Sealed:
     def _check(self, tree: object, hint: str) -> None:
         nodes = list(_nodes(tree))
         defined = {each["key"].lower() for node in nodes for each in _listed(node.get("cte_map"))}
-        known = defined | {name.lower() for name in self._names}
+        # Outside of its WITH a name would mean what the engine calls so: its own views are nobody's to name.
+        known = defined - self._views() | {name.lower() for name in self._names}
         unstable, columns = self._unstable(), self._columns
         for node in nodes:
             kind = node.get("type")
@@ -150,6 +153,9 @@ class Sealed:
                 got = str(node["function"].get("function_name"))[:80]
                 raise RefusalError("this function reads what was not published", where="then", got=got, hint=hint)
             name = str(node.get("function_name", "")).lower()
+            if name == "age" and len(node.get("arguments") or node.get("children") or ()) == 1:
+                # Since then until today.
+                name = "ago"
             if (
                 kind == "COLUMN_REF"
                 and len(node["column_names"]) == 1
@@ -165,14 +171,24 @@ class Sealed:
         found = self._connection.execute("SELECT function_name FROM duckdb_functions() WHERE stability <> 'CONSISTENT'")
         return frozenset(name.lower() for (name,) in found.fetchall())
 
+    def _views(self) -> frozenset[str]:
+        found = self._connection.execute("SELECT view_name FROM duckdb_views() WHERE internal")
+        return frozenset(name.lower() for (name,) in found.fetchall())
+
     def run(self, text: str) -> Found:
         """All rows of a statement that was checked."""
         with self._told():
             described = self._connection.execute(f"DESCRIBE {text}").fetchall()
-            rows = self._connection.execute(text).fetchmany(ROWS + 1)
-        if len(rows) > ROWS:
-            hint = "Aggregate, or write LIMIT."
-            raise QueryError("the result has too many rows", where="then", got=f"more than {ROWS:,}", hint=hint)
+            result = self._connection.execute(text)
+            rows, size, hint = [], 0, "Aggregate, or write LIMIT."
+            while more := result.fetchmany(_BATCH):
+                rows += more
+                size += sum(map(_size, more))
+                if len(rows) > ROWS:
+                    raise QueryError("the result has too many rows", where="then", got=f"more than {ROWS:,}", hint=hint)
+                if size > MEMORY:
+                    got = f"more than {MEMORY >> 20} MiB"
+                    raise QueryError("the result is too large", where="then", got=got, hint=hint)
         names, types = (tuple(str(each[place]) for each in described) for place in (0, 1))
         return Found(names=names, types=types, rows=rows)
 
@@ -212,6 +228,15 @@ def _nodes(tree: object) -> Iterator[dict[str, Any]]:
             pending += node.values()
         elif isinstance(node, list):
             pending += node
+
+
+def _size(value: object) -> int:
+    """About how many bytes a value of a result takes."""
+    if isinstance(value, str | bytes):
+        return 50 + len(value)
+    if isinstance(value, dict):
+        return 100 + sum(map(_size, value.values()))
+    return 50 + sum(map(_size, value)) if isinstance(value, list | tuple) else 30
 
 
 def _listed(definitions: object) -> list[dict[str, Any]]:

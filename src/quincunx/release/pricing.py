@@ -54,7 +54,7 @@ _WAYS_OUT: Final = (
 class Noisy:
     """The drawn integers of the groups that may be shown, in an order that depends on the keys alone.
 
-    rows: how many rows of one person counted, where that was chosen first.
+    rows: how much of one person counted, where that was chosen first.
     """
 
     keys: tuple[tuple[Value, ...], ...]
@@ -84,7 +84,7 @@ class Priced:
     """A planned question with what is drawn for it: one measurement for each measure, and the selection of keys.
 
     spend: in the standard's additive parameter, ε, ρ or μ². delta: the δ that the selection of keys or the noise uses.
-    climb: how many rows of one person count is chosen first; all else is then as at the highest rung.
+    climb: how much of one person counts is chosen first; all else is then as at the highest rung.
     """
 
     program: Program

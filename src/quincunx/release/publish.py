@@ -94,6 +94,7 @@ def _computed(
 ) -> list[Sequence[Any]]:
     """The values of each expression: aggregates and keys as they are, everything else by the engine's `evaluate`."""
     keys = [[key[i] for key in stored.noisy.keys] for i in range(len(program.query.keys))]
+    quotients = _quotients(program, stored)
     found: dict[int, Sequence[Any]] = {}
     asked: list[tuple[int, Expression]] = []
     for place, expression in enumerate(expressions):
@@ -102,7 +103,7 @@ def _computed(
         elif isinstance(expression, GroupKey):
             found[place] = keys[expression.index]
         else:
-            asked.append((place, expression.rewrite(_named)))
+            asked.append((place, quotients.cut(expression).rewrite(_named)))
     if asked:
         # Numbers with decimals go in and come out as Fractions.
         columns: dict[Slot, Sequence[Any]] = {
@@ -174,12 +175,7 @@ def _about(program: Program, index: int) -> str:
 
 def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fraction) -> Range | None:
     """What is known of an output that is computed: its quotients and the aggregates beside them share the risk."""
-    keys = {
-        i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
-        for i, key in enumerate(program.query.keys)
-        if key.expression.type in NUMBERS
-    }
-    quotients = Quotients(program=program, stored=stored, keys=keys)
+    quotients = _quotients(program, stored)
     inside = quotients.inside(expression)
     outside = _outside(expression, inside)
     known = {each: quotients.known(each, risk / (len(inside) + len(outside))) for each in inside}
@@ -188,7 +184,16 @@ def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fr
         known, outside = {}, _outside(expression, [])
     share = risk / (len(known) + len(outside))
     ranges = {i: _range(_published(program, stored, i, share), program.parts[i]) for i in outside}
-    return derived(expression, ranges, keys, {node: each for node, each in known.items() if each is not None})
+    return derived(expression, ranges, quotients.keys, {node: each for node, each in known.items() if each is not None})
+
+
+def _quotients(program: Program, stored: Stored) -> Quotients:
+    keys = {
+        i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
+        for i, key in enumerate(program.query.keys)
+        if key.expression.type in NUMBERS
+    }
+    return Quotients(program=program, stored=stored, keys=keys)
 
 
 def _outside(expression: Expression, inside: Sequence[Expression]) -> list[int]:

@@ -24,6 +24,7 @@ from quincunx.table import (
     Program,
     quotient,
 )
+from quincunx.table.operators import apply, literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +71,14 @@ class Quotients:
         found = quotient(one, two, parts, inside, risk, self._bounds(node))
         if found is None:
             return None
+        low, high = self._bounds(node)
         with np.errstate(all="ignore"):
             value = top.near / bottom.near
             slopes = {
                 each: (a - value * b) / bottom.near for each, a, b in zip(used, one.slopes, two.slopes, strict=True)
             }
+        if low is not None and high is not None:
+            value = np.clip(value, float(low), float(high))
         return Range(value=value, low=found.low, high=found.high, slopes=slopes)
 
     def _both(self, node: Call) -> tuple[_Form, _Form] | None:
@@ -107,23 +111,42 @@ class Quotients:
         near = self.stored.noisy.measures[measure].astype(np.float64) * unit
         return _Form(near=near, slopes={measure: np.ones(near.shape)})
 
+    def cut(self, expression: Expression) -> Expression:
+        """The expression with every quotient moved between what is proved of it."""
+        ends = {part: self._bounds(part) for part in self.inside(expression)}
+
+        def moved(node: Expression) -> Expression:
+            low, high = ends.get(node, (None, None)) if isinstance(node, Call) else (None, None)
+            if not isinstance(node, Call) or low is None or high is None:
+                return node
+            top, bottom = node.arguments
+            # Over 0 there is no number, and none that could be moved.
+            known = apply("divide", top, apply("nullif", bottom, literal(0)))
+            return apply("clamp", known, literal(low), literal(high))
+
+        return expression.rewrite(moved)
+
     def _bounds(self, node: Call) -> Bounds:
-        """What is proved of a quotient of two aggregates, where each row counts by its weight exactly."""
+        """What is proved of a quotient of two aggregates, the first of which may be multiplied by a number."""
         top, bottom = (
             each.arguments[0] if isinstance(each, Call) and each.operator == "nullif" else each
             for each in node.arguments
         )
+        by = Fraction(1)
+        if isinstance(top, Call) and top.operator == "multiply":
+            numbers = [
+                each for each in top.arguments if isinstance(each, Literal) and isinstance(each.value, int | Fraction)
+            ]
+            others = [each for each in top.arguments if not isinstance(each, Literal)]
+            if len(numbers) == len(others) == 1:
+                by, top = Fraction(numbers[0].value), others[0]  # type: ignore[arg-type]
         if not isinstance(top, Measured) or not isinstance(bottom, Measured):
             return None, None
-        program = self.program
-        for each in (top, bottom):
-            (measure,) = (program.measures[part] for part in program.parts[each.index])
-            # Rounded or cut values could pass the bounds by a little.
-            argument = measure.argument
-            whole = measure.counts or (argument is not None and argument.step == measure.step)
-            if not whole or measure.fraction != measure.vector.bits:
-                return None, None
-        return program.query.aggregates[top.index].over(program.query.aggregates[bottom.index])
+        aggregates = self.program.query.aggregates
+        low, high = aggregates[top.index].over(aggregates[bottom.index])
+        if low is None or high is None:
+            return None, None
+        return min(low * by, high * by), max(low * by, high * by)
 
 
 def _combined(operator: str, forms: list[_Form]) -> _Form | None:

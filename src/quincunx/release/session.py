@@ -181,7 +181,7 @@ class Session(Generic[FrameT]):
         "bounded" statistic, or the "truth" where a limits report of this session covers it.
         assume: {"rows": 1000}, the size of the group for which half-widths of means and the like are reached.
         limits: {"rows": 30}, how much of one person may count here, instead of what follows from the tables' limits;
-        "auto" where the question chooses privately how many rows do.
+        "auto" where the question chooses privately how much does.
         """
         wanted = read_tidy(tidy)
         own = _read_limits(limits)

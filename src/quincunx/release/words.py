@@ -12,7 +12,7 @@ from quincunx.numbers import amount
 from quincunx.release.climb import PRICE as CLIMB_PRICE
 from quincunx.release.ladder import PRICE
 from quincunx.release.pricing import Priced
-from quincunx.table import Call, Climb, Column, Expression, Ladder, Measure, Measured, Program
+from quincunx.table import CHOSEN, Call, Climb, Column, Expression, Ladder, Measure, Measured, Program
 from quincunx.table.operators import apply, cast
 
 
@@ -63,9 +63,9 @@ def _ladder_words(measure: Measure, ladder: Ladder) -> str:
 
 def climb_words(climb: Climb) -> str:
     """How limits are chosen, and for what."""
-    first, last = climb.rungs[0], climb.rungs[-1]
+    first, last, what = climb.rungs[0], climb.rungs[-1], CHOSEN[climb.of]
     return (
-        f"how many rows of one person count, one of {len(climb.rungs)} rungs from {first} to {last:,}, chosen for "
+        f"{what[0].lower()}{what[1:]}, one of {len(climb.rungs)} rungs from {first} to {last:,}, chosen for "
         f"{CLIMB_PRICE} of the spend by how many people have more"
     )
 

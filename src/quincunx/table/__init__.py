@@ -34,9 +34,9 @@ from quincunx.table.expression import (
 )
 from quincunx.table.interval import Bounds, End
 from quincunx.table.measure import Climb, Grid, Ladder, Measure, Program, Selection, columns_read
-from quincunx.table.plan import Key, Output, Query
+from quincunx.table.plan import CHOSEN, Key, Output, Query
 from quincunx.table.rules import plan as planned
-from quincunx.table.rules.climbing import climbing
+from quincunx.table.rules.climbing import climbing, rungs
 from quincunx.table.schema import Auto, ColumnSchema, Limits, Link, Schema, TableSchema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table

@@ -67,6 +67,10 @@ def read_limits(given: Mapping[str, object] | str) -> Limits:
     with under("limits"):
         _known(given, LIMITS, "limits")
         auto = _climb(given.get("rows"), "limits.rows")
+        for name, value in given.items():
+            if name != "rows" and (value == "auto" or isinstance(value, Mapping)):
+                hint = 'Write limits = "auto": each question then chooses what its noise depends on, also by groups.'
+                raise DataError("a number is stated of it", where=f"limits.{name}", got=str(value)[:40], hint=hint)
         numbers = {name: value for name, value in given.items() if auto is None or name != "rows"}
         return Limits(auto=auto, **{name: positive_integer(value, f"limits.{name}") for name, value in numbers.items()})
 

@@ -15,7 +15,7 @@ from quincunx.table import canonical
 from quincunx.table.aggregates import Factor, Lattice
 from quincunx.table.canonical import Json
 from quincunx.table.expression import Expression, Slot
-from quincunx.table.plan import Query
+from quincunx.table.plan import Chosen, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,12 +234,13 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Climb:
-    """How many rows of one unit count is chosen before a question is answered: a rung of a public ladder.
+    """How much of one unit counts is chosen before a question is answered: a rung of a public ladder.
 
-    rungs: numbers of rows, from the lowest. choice: counts the units whose rows end at each rung, and beyond the last.
-    programs: the question at each rung.
+    of: what the rungs are numbers of, from the lowest. choice: counts the units that end at each rung, and beyond the
+    last. programs: the question at each rung.
     """
 
+    of: Chosen
     rungs: tuple[int, ...]
     choice: Program
     programs: tuple[Program, ...]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from quincunx.table import canonical
 from quincunx.table.aggregates import Aggregate
@@ -79,13 +80,22 @@ class Ordering:
         return canonical.node(self.tag, expression=expression, descending=self.descending, nulls_first=self.nulls_first)
 
 
+# What of one unit may be chosen: of v, its rows in each group, the sum, how many are not 0, or the length.
+Chosen: TypeAlias = Literal["rows", "groups", "length"]
+CHOSEN: Final[Mapping[Chosen, str]] = {
+    "rows": "How many rows of one person may count",
+    "groups": "In how many groups one person may count",
+    "length": "How much of one person may count (the root of the sum of the squares of their rows in each group)",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A question: rows below, aggregates in the middle, post-processing above.
 
     Every aggregate that occurs anywhere, also only in HAVING or ORDER BY, is in `aggregates`, is charged and is noised.
     limits: those that are stated for this question alone; they choose C, as all limits do, and prove nothing. climbed:
-    they were not stated but chosen, on a ladder.
+    what `limits.rows` is where it was not stated but chosen, on a ladder, as `CHOSEN` says.
     above: a statement over the published aggregates a0, a1, … and keys k0, k1, … of the table `answer`, which then says
     all that comes after the noise; empty where outputs, HAVING and ORDER BY say it.
     """
@@ -102,7 +112,7 @@ class Query:
     offset: int = 0
     above: str = ""
     limits: Limits | None = None
-    climbed: bool = False
+    climbed: Chosen | None = None
 
     @property
     def allowed(self) -> Limits:

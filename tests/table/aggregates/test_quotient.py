@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -134,9 +135,14 @@ def test_weights_are_not_negative() -> None:
     """A sum of w·x over the sum of w is a mean of x, 0 where x is NULL; not where w may be below 0."""
     product = apply("multiply", W, X)
     for argument in (product, apply("multiply", X, W)):
-        assert Sum(argument=argument).over(Sum(argument=W)) == (0, 7)
-        assert Sum(argument=argument, where=SOME).over(Sum(argument=W, where=SOME)) == (0, 7)
+        assert Sum(argument=argument).over(Sum(argument=W)) == (2, 7)
+        assert Sum(argument=argument, where=SOME).over(Sum(argument=W, where=SOME)) == (2, 7)
         assert Sum(argument=argument, where=SOME).over(Sum(argument=W)) == (None, None)
+    # A row that has a weight and no value counts as 0; one without a weight is in neither sum.
+    maybe, light = replace(X, nullable=True), replace(W, nullable=True)
+    assert Sum(argument=apply("multiply", W, maybe)).over(Sum(argument=W)) == (0, 7)
+    assert Sum(argument=apply("multiply", light, maybe)).over(Sum(argument=light)) == (0, 7)
+    assert Sum(argument=apply("multiply", light, X)).over(Sum(argument=light)) == (2, 7)
     assert Sum(argument=apply("multiply", SIGNED, X)).over(Sum(argument=SIGNED)) == (None, None)
     assert Sum(argument=apply("multiply", W, FREE)).over(Sum(argument=W)) == (None, None)
     assert Sum(argument=apply("add", W, X)).over(Sum(argument=W)) == (None, None)
@@ -148,7 +154,10 @@ def test_counts_of_some_are_shares_of_counts_of_all() -> None:
     assert some.over(Count()) == given.over(Count()) == Count(argument=FREE, where=SOME).over(given) == (0, 1)
     assert some.over(some) == (0, 1)
     assert Count().over(some) == given.over(some) == some.over(given) == (None, None)
-    assert Sum(argument=X).over(Count()) == Sum(argument=X, where=SOME).over(some) == (0, 7)
+    assert Sum(argument=X).over(Count()) == Sum(argument=X, where=SOME).over(some) == (2, 7)
+    maybe = replace(X, nullable=True)
+    assert Sum(argument=maybe).over(Count()) == (0, 7)
+    assert Sum(argument=maybe).over(Count(argument=maybe)) == (2, 7)
     assert Sum(argument=FREE).over(Count()) == Sum(argument=X).over(some) == (None, None)
     assert Sum(argument=X).over(given) == (None, None)
     assert Count().over(Sum(argument=W)) == (None, None)

@@ -34,7 +34,12 @@ _UNITS: Final[Mapping[str, AddRemove | Replace]] = {
     "replace a row": Replace(),
 }
 # The first alone in the smallest audit.
-_LIMITS: Final = (Limits(rows=8, groups=3, per_group=3), Limits(rows=3), Limits(groups=2, per_group=2))
+_LIMITS: Final = (
+    Limits(rows=8, groups=3, per_group=3),
+    Limits(rows=3),
+    Limits(groups=2, per_group=2),
+    Limits(auto=5, groups=2),
+)
 _COLUMNS: Final = (
     ColumnSchema(name="person", type="integer"),
     ColumnSchema(name="region", type="text", keys=("a", "süd", "東京", None)),
@@ -116,7 +121,7 @@ def _tables() -> Iterator[Replaying]:
     for name, unit in _UNITS.items():
         yield Replaying(
             name=f"replay of tables, {name}",
-            words="questions with every aggregate and kind of keys, and generated ones, under three kinds of limits",
+            words="questions with every aggregate and kind of keys, and generated ones, under four kinds of limits",
             function=_asking(unit),
         )
         if unit.key is not None:

@@ -11,15 +11,32 @@ from numpy.typing import NDArray
 
 from quincunx.audit.gap import Gap
 from quincunx.errors import VerificationError
-from quincunx.table import Ladder, Measure, Program, Result, Selection
+from quincunx.table import Grid, Ladder, Measure, Program, Result, Selection
 
 
-def gaps(program: Program, before: Result, after: Result) -> list[Gap]:
-    """Every comparison that the program's declarations promise for this pair."""
-    found = [_gap(f"measure {i}", measure, *_shared(before, after, i)) for i, measure in enumerate(program.measures)]
+def gaps(program: Program, before: Result, after: Result, where: str = "") -> list[Gap]:
+    """Every comparison that the program's declarations promise for this pair; where: said of measures."""
+    found = [
+        _gap(f"measure {i}{where}", measure, *_shared(before, after, i)) for i, measure in enumerate(program.measures)
+    ]
     if program.selection is not None:
         found.extend(_votes(program.selection, before, after))
     return found
+
+
+def choice(program: Program, before: Result, after: Result) -> Gap:
+    """Of the choice of limits: by how much the numbers of people above any two rungs move apart.
+
+    Its own sum over the bins; whoever lies beyond the last rung lies above all of them.
+    """
+    ((a,), (b,)) = (result.measures[0] for result in (before, after))
+    (measure,) = program.measures
+    rungs, weight = measure.high - measure.low, 0 if measure.grid is None else measure.grid.weight
+    first, second = a.dense(), b.dense()
+    ends = [second.get(place, 0) - first.get(place, 0) for place in range(rungs + 1)]
+    above = [sum(ends[rung + 1 :]) for rung in range(rungs)]
+    apart = max(above) - min(above)
+    return Gap(part="choice", distance2=Fraction(apart) ** 2, allowed2=Fraction(weight) ** 2)
 
 
 def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
@@ -27,9 +44,24 @@ def _gap(part: str, measure: Measure, a: NDArray[Any], b: NDArray[Any]) -> Gap:
         return max(_ladder_gaps(part, measure, measure.ladder, a, b), key=lambda gap: gap.ratio)
     if measure.grid is not None and measure.grid.branching:
         moved = _counted(measure, a) - _counted(measure, b)
+    elif measure.grid is not None:
+        return max(_rank_gaps(part, measure, measure.grid, a, b), key=lambda gap: gap.ratio)
     else:
-        moved = a - b if measure.grid is None else _moved(a, b)
+        moved = a - b
     return Gap(part=part, distance2=norm2(measure.vector.norm, moved), allowed2=measure.sensitivity2)
+
+
+def _rank_gaps(part: str, measure: Measure, grid: Grid, a: NDArray[Any], b: NDArray[Any]) -> Iterator[Gap]:
+    """Of quantiles: what is declared of the histogram, and what ranks are priced by, which is declared apart from it.
+
+    Whoever comes or goes weighs at most `weight`, and whoever is replaced, twice that; without `apart` there is one
+    group.
+    """
+    distance2 = norm2(measure.vector.norm, _moved(a, b))
+    yield Gap(part=part, distance2=distance2, allowed2=measure.sensitivity2)
+    yield Gap(part=part, distance2=distance2, allowed2=Fraction(grid.weight) ** 2 * (4 if grid.moves else 1))
+    if not grid.apart:
+        yield Gap(part=part, distance2=Fraction(max(len(a) - 1, 0)), allowed2=Fraction(0))
 
 
 def _ladder_gaps(part: str, measure: Measure, ladder: Ladder, a: NDArray[Any], b: NDArray[Any]) -> Iterator[Gap]:

@@ -12,7 +12,7 @@ from quincunx.audit.tables import values
 from quincunx.audit.tables.world import Pair, Piece, Row
 from quincunx.errors import DataError
 from quincunx.spec import AddRemove, Replace
-from quincunx.table import TableSchema
+from quincunx.table import TableSchema, rungs
 
 # How the rows of one piece look; see `rows`.
 STYLES: Final = ("one", "few", "limit", "over", "heap", "spread", "high", "low")
@@ -163,6 +163,9 @@ class Maker:
         if self.unit.key is None:
             return (self.row(choose.choice(("any", "high", "low"))),)
         limit = min(limits.rows or (limits.groups or 3) * (limits.per_group or 3), 200)
+        if limits.auto is not None:
+            # A rung of the ladder on which limits are chosen: who ends there, or has one more.
+            limit = choose.choice([rung for rung in rungs(limits.auto) if rung <= 200])
         if style == "giant":
             kinds = [self.row(choose.choice(("any", "high", "low", "spread"))) for _ in range(choose.choice((1, 2, 7)))]
             return tuple(kinds[i % len(kinds)] for i in range(self.giant))

@@ -10,19 +10,29 @@ from typing import Literal
 
 from quincunx.audit.gap import Gap
 from quincunx.audit.shrink.tables import shrink
-from quincunx.audit.tables.distance import gaps
+from quincunx.audit.tables.distance import choice, gaps
 from quincunx.audit.tables.neighbours import Maker
 from quincunx.audit.tables.questions import accepted, questions
 from quincunx.audit.tables.relations import RELATIONS
-from quincunx.audit.tables.report import EMPTY, Cell, Replay, Violation, labels, limit_words, merged, unit_words
+from quincunx.audit.tables.report import (
+    CHOICE,
+    EMPTY,
+    Cell,
+    Replay,
+    Violation,
+    key_words,
+    labels,
+    limit_words,
+    merged,
+    unit_words,
+)
 from quincunx.audit.tables.several import Together
 from quincunx.audit.tables.values import STORAGE
 from quincunx.audit.tables.world import Pair
 from quincunx.audit.tables.worlds import Storage, World, Worlds, alone
 from quincunx.errors import DataError, ParameterError, QueryError, RefusalError, UnavailableError
 from quincunx.numbers import Number, positive_integer
-from quincunx.table import Limits, Program, Query, Result, Schema, TableSchema
-from quincunx.table import planned as plan
+from quincunx.table import Program, Query, Result, Schema, TableSchema, climbing
 
 
 def replay(
@@ -124,21 +134,18 @@ class _Scene:
         program = self.program(sql, norm)
         if program is None:
             return replace(EMPTY, refused=1)
-        exacts = self.exacts(program)
         broken: list[tuple[Pair, Gap | None]] = []
-        aggregates, unit, limits, keys = labels(program, self.schema, program.query.rows.limits)
-        largest = [0.0] * (len(aggregates) + 1)
-        for pair, worlds in zip(self.pairs, exacts, strict=True):
-            compared = [] if worlds is None else gaps(program, *worlds)
-            for i, gap in enumerate(compared):
-                largest[min(i, len(aggregates))] = max(largest[min(i, len(aggregates))], gap.ratio)
-            bad = next((gap for gap in compared if not gap.holds), None)
-            if worlds is None or bad is not None:
+        unit, limits, keys = unit_words(self.schema), limit_words(program), key_words(program)
+        largest: dict[str, float] = {}
+        for pair, compared in zip(self.pairs, self.compared(program), strict=True):
+            for name, gap in compared or ():
+                largest[name] = max(largest.get(name, 0.0), gap.ratio)
+            bad = next((gap for _, gap in compared or () if not gap.holds), None)
+            if compared is None or bad is not None:
                 broken.append((pair, bad))
-        named = [*aggregates, *(["votes"] if program.selection is not None else [])]
         cells = [
             Cell(aggregate=name, unit=unit, limits=limits, keys=keys, cases=len(self.pairs), largest=ratio)
-            for name, ratio in dict(sorted(zip(named, largest, strict=False))).items()
+            for name, ratio in sorted(largest.items())
         ]
         broken.sort(key=lambda found: found[0].size)
         violations = tuple(
@@ -152,13 +159,35 @@ class _Scene:
         if query is None or self._elsewhere(query):
             return None
         try:
-            return plan(query, self.schema, norm)
+            return climbing(query, self.schema, norm)
         except (QueryError, RefusalError):
             return None
 
     def _elsewhere(self, query: Query) -> bool:
         """Whether a question reads another private table: a smaller question may need fewer, not others."""
         return any(not table.public and table.name not in self.storage for table in query.rows.tables.values())
+
+    def compared(self, program: Program) -> list[list[tuple[str, Gap]] | None]:
+        """For each pair every comparison, after what it is of; None where the engine failed on one of its worlds.
+
+        Where limits are chosen, that of the choice, and those of the question at every rung.
+        """
+        found: list[list[tuple[str, Gap]] | None] = [[] for _ in self.pairs]
+        climb = program.climb
+        asked = [(0, program)]
+        if climb is not None:
+            asked = [(0, climb.choice), *zip(climb.rungs, climb.programs, strict=True)]
+        for rung, each in asked:
+            for place, worlds in enumerate(self.exacts(each)):
+                known = found[place]
+                if worlds is None or known is None:
+                    found[place] = None
+                elif climb is not None and each is climb.choice:
+                    known.append((CHOICE, choice(each, *worlds)))
+                else:
+                    named = itertools.chain(labels(each), itertools.repeat("votes"))
+                    known += zip(named, gaps(each, *worlds, f" at rung {rung}" if rung else ""), strict=False)
+        return found
 
     def exacts(self, program: Program) -> list[tuple[Result, Result] | None]:
         """What both worlds of each pair give; None where the engine failed on one of them."""
@@ -192,7 +221,7 @@ class _Scene:
             sql=sql,
             norm=norm,
             unit=unit_words(self.schema),
-            limits=limit_words(self._limits(sql, norm)),
+            limits="" if (program := self.program(sql, norm)) is None else limit_words(program),
             part=part if gap is None else gap.part,
             gap=gap,
             columns={name: tuple(each.name for each in self.schema.tables[name].columns) for name in self.storage},
@@ -200,7 +229,7 @@ class _Scene:
         )
 
     def _shrunk(self, sql: str, norm: Literal[1, 2], pair: Pair, gap: Gap | None) -> tuple[str, Pair, Gap | None]:
-        votes = gap is not None and not gap.part.startswith("measure")
+        kind = None if gap is None else _kind(gap)
 
         def worst(text: str, pairs: Sequence[Pair]) -> list[Gap | Literal[False] | None]:
             """For each pair the violation of the same kind, None for an engine that fails, False where it holds."""
@@ -209,7 +238,7 @@ class _Scene:
                 return [False] * len(pairs)
             scene = _Scene(self.schema, self.storage, pairs, self.batched)
             try:
-                return [_worst(program, worlds, votes) for worlds in scene.exacts(program)]
+                return [_worst(compared, kind) for compared in scene.compared(program)]
             finally:
                 scene.close()
 
@@ -219,10 +248,6 @@ class _Scene:
         sql, pair = shrink(sql, pair, {name: owning(self.schema, name) for name in self.storage}, test)
         last = worst(sql, [pair])[0]
         return sql, pair, gap if last is False or last is None else last
-
-    def _limits(self, sql: str, norm: Literal[1, 2]) -> Limits:
-        program = self.program(sql, norm)
-        return Limits() if program is None else program.query.rows.limits
 
 
 def owning(schema: Schema, table: str) -> tuple[int, ...]:
@@ -236,9 +261,12 @@ def _paired(exacts: Sequence[Result]) -> list[tuple[Result, Result] | None]:
     return [(exacts[i], exacts[i + 1]) for i in range(0, len(exacts), 2)]
 
 
-def _worst(program: Program, worlds: tuple[Result, Result] | None, votes: bool) -> Gap | Literal[False] | None:
-    if worlds is None:
+def _kind(gap: Gap) -> str:
+    """Of a measure, of the choice of limits, or of votes and their keys."""
+    return next((kind for kind in ("measure", "choice") if gap.part.startswith(kind)), "votes")
+
+
+def _worst(compared: list[tuple[str, Gap]] | None, kind: str | None) -> Gap | Literal[False] | None:
+    if compared is None:
         return None
-    return next(
-        (gap for gap in gaps(program, *worlds) if not gap.holds and gap.part.startswith("measure") != votes), False
-    )
+    return next((gap for _, gap in compared if not gap.holds and kind in (None, _kind(gap))), False)

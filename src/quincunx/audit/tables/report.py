@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from quincunx.audit.gap import Gap
 from quincunx.audit.tables.world import Pair, Row
 from quincunx.errors import VerificationError
-from quincunx.table import Limits, Program, Schema
+from quincunx.table import Program, Schema
+
+# What is compared of the choice of limits: whose place on its ladder changes, and by how much.
+CHOICE: Final = "choice of limits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """A kind of case and how it fared.
 
-    aggregate: the label of a measure ("COUNT(*)", "SUM" …), or "votes"; unit, limits, keys: in words.
-    cases: how many (question, pair) cases were compared. largest: the largest distance as a part of what is declared,
-    above 1 for a violation; near 1 shows that the worlds were hard.
+    aggregate: the label of a measure ("COUNT(*)", "SUM" …), "votes" or "choice of limits"; unit, limits, keys: in
+    words. cases: how many (question, pair) cases were compared. largest: the largest distance as a part of what is
+    declared, above 1 for a violation; near 1 shows that the worlds were hard.
     """
 
     aggregate: str
@@ -37,9 +41,9 @@ class Cell:
 class Violation:
     """A question and two neighbouring worlds that are farther apart than declared. The worlds are generated, not data.
 
-    part: which comparison failed ("measure 0", "votes", "votes of new keys", "new keys"), or "engine" where the engine
-    failed on a world. gap: by how much; None for "engine". columns: the names of the columns of the rows, by table.
-    pair: the worlds, shrunk. norm: 1 or 2.
+    part: which comparison failed ("measure 0", "votes", "votes of new keys", "new keys", "choice"), or "engine" where
+    the engine failed on a world. gap: by how much; None for "engine". columns: the names of the columns of the rows, by
+    table. pair: the worlds, shrunk. norm: 1 or 2.
     """
 
     sql: str
@@ -133,14 +137,14 @@ def merged(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     return tuple(found[kind] for kind in sorted(found))
 
 
-def labels(program: Program, schema: Schema, limits: Limits) -> tuple[list[str], str, str, str]:
-    """The aggregate of each measure, and the unit, limits and keys of the question, in words."""
+def labels(program: Program) -> list[str]:
+    """The aggregate of each measure, in words."""
     aggregates = [""] * len(program.measures)
     for parts, aggregate in zip(program.parts, program.query.aggregates, strict=True):
         for role, (part, label) in enumerate(zip(parts, aggregate.labels(), strict=True)):
             if not role or not aggregates[part]:
                 aggregates[part] = label
-    return aggregates, unit_words(schema), limit_words(limits), _key_words(program)
+    return aggregates
 
 
 def unit_words(schema: Schema) -> str:
@@ -150,12 +154,13 @@ def unit_words(schema: Schema) -> str:
     return f"{unit.kind} {what}" + (f" x {unit.group}" if unit.group > 1 else "")
 
 
-def limit_words(limits: Limits) -> str:
-    """Which limits there are, without their amounts."""
-    named = {"rows": limits.rows, "groups": limits.groups, "per_group": limits.per_group}
-    return " + ".join(name for name, amount in named.items() if amount is not None) or "none"
+def limit_words(program: Program) -> str:
+    """Which limits there are, without their amounts; "auto" where one is chosen."""
+    stated = [name for name, amount in program.query.rows.limits.stated.items() if amount is not None]
+    return " + ".join(["auto", *stated] if program.climb is not None else stated) or "none"
 
 
-def _key_words(program: Program) -> str:
+def key_words(program: Program) -> str:
+    """Whether the keys are public."""
     known = [key.values is not None for key in program.query.keys]
     return "no keys" if not known else "public" if all(known) else "mixed" if any(known) else "unknown"

@@ -45,7 +45,7 @@ class Sum(Total):
         return (Term(counts=False, argument=self.argument, where=self.where, called="SUM"),)
 
     def over(self, other: Aggregate) -> Bounds:
-        """A sum of w·x over the sum of w, or of x over a count, is a mean of x: w ≥ 0, rows without x count as 0."""
+        """A sum of w·x over the sum of w, or of x over a count, is a mean of x, w ≥ 0; a row without x counts as 0."""
         if other.where != self.where or not isinstance(other, Sum | Count):
             return None, None
         value = self._weighted_by(other.argument) if isinstance(other, Sum) else self.argument
@@ -53,7 +53,16 @@ class Sum(Total):
             return None, None
         if value is None or value.low is None or value.high is None:
             return None, None
+        if self._everywhere(value, other):
+            return value.low, value.high
         return min(value.low, Fraction(0)), max(value.high, Fraction(0))
+
+    def _everywhere(self, value: Expression, other: Aggregate) -> bool:
+        """Whether every row that adds to the other has a value: NULL is possible where the weight is NULL too."""
+        if isinstance(other, Count):
+            return not value.nullable or other.argument == self.argument
+        weight = other.argument
+        return not value.nullable and (not self.argument.nullable or (weight is not None and weight.nullable))
 
     def _weighted_by(self, weight: Expression) -> Expression | None:
         """The other factor of the argument, where one is this weight, which is never negative."""

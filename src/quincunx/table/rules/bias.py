@@ -8,6 +8,7 @@ from datetime import date, datetime, time
 
 from quincunx.numbers import amount
 from quincunx.table.expression import Expression
+from quincunx.table.plan import CHOSEN
 from quincunx.table.rules.draft import Draft
 from quincunx.table.schema import ColumnSchema, Limits
 
@@ -21,14 +22,17 @@ def bias(draft: Draft) -> Draft:
 def _weights(draft: Draft) -> Iterator[str]:
     unit, limits = draft.schema.unit, draft.limits
     who = "People" if unit.per is None else f"Person-{unit.per.period}s"
-    if draft.query.climbed:
-        yield f"How many rows of one person may count was chosen privately: {limits.rows}."
+    if draft.query.climbed is not None:
+        yield f"{CHOSEN[draft.query.climbed]} was chosen privately: {limits.rows}."
     elif draft.query.limits is not None:
         yield f"Limits of this question alone: {', '.join(_stated(draft.query.limits))}."
     for relation in draft.query.rows.walk():
         yield from relation.lacks(who)
     if any(measure.vector.kind != "people" and measure.vector.bits for measure in draft.measures):
-        yield f"{who} with more than {' or '.join(_stated(limits))} may be weighted down."
+        most = _stated(limits)
+        if draft.query.climbed == "length":
+            most = ["that", *_stated(replace(limits, rows=None))]
+        yield f"{who} with more than {' or '.join(most)} may be weighted down."
     if any(measure.vector.kind == "people" and measure.vector.bits for measure in draft.measures):
         yield f"{who} in more than {draft.groups} groups are weighted down."
     if unit.key is not None:

@@ -28,8 +28,9 @@ def bound(draft: Draft) -> Draft:
 def rows2(draft: Draft) -> Fraction:
     """C² for v_g = number of rows in group g.
 
-    norm 1: C = min(rows, groups·per_group). norm 2: C = min(rows, per_group·√groups, √(rows·per_group)). Each row is
-    one unit where the unit has no key: C = 1. Nobody has more different values than rows: the same C for values.
+    norm 1: C = min(rows, groups·per_group). norm 2: C = min(rows, per_group·√groups, √(rows·per_group)); the last not
+    where `rows` was chosen as a length, which it is already. Each row is one unit where the unit has no key: C = 1.
+    Nobody has more different values than rows: the same C for values.
     """
     if draft.schema.unit.key is None:
         return Fraction(1)
@@ -39,7 +40,7 @@ def rows2(draft: Draft) -> Fraction:
         found.append(limits.rows**2)
     if limits.per_group is not None and groups is not None:
         found.append(limits.per_group**2 * groups ** (2 if draft.norm == 1 else 1))
-    if limits.per_group is not None and limits.rows is not None and draft.norm == 2:
+    if limits.per_group is not None and limits.rows is not None and draft.norm == 2 and draft.query.climbed != "length":
         found.append(limits.rows * limits.per_group)
     if not found:
         raise RefusalError(

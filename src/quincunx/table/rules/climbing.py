@@ -1,4 +1,4 @@
-"""Questions whose limits are "auto": planned at every rung of a public ladder of rows, and how one is chosen.
+"""Questions whose limits are "auto": planned at every rung of a public ladder, and how one is chosen.
 
 The choice is by counts of the owners of the question's own rows: one row for each, so that nobody is weighted. See
 climbing.md.
@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Literal
 
 from quincunx.errors import RefusalError
-from quincunx.table.aggregates import in_bins
+from quincunx.table.aggregates import Lattice, in_bins
 from quincunx.table.expression import Column, Expression
 from quincunx.table.measure import Climb, Program
-from quincunx.table.plan import Query
+from quincunx.table.plan import CHOSEN, Chosen, Query
 from quincunx.table.relations import Fold, Relation, RollUp, rolled
 from quincunx.table.rules.pipeline import plan
 from quincunx.table.schema import Auto, Limits, Schema
@@ -23,17 +23,25 @@ from quincunx.table.schema import Auto, Limits, Schema
 
 def climbing(query: Query, schema: Schema, norm: Literal[1, 2]) -> Program:
     """The program of a question; where its limits are "auto" and matter, that of the highest rung, with all others."""
-    rungs = rungs_of(query)
-    if not rungs:
+    ladder = rungs_of(query)
+    if not ladder:
         return plan(query, schema, norm)
-    programs = tuple(plan(_at(query, rung), schema, norm) for rung in rungs)
+    of = _chosen(query, plan(_at(query, ladder[0], "rows"), schema, norm), norm)
+    programs = tuple(plan(_at(query, rung, of), schema, norm) for rung in ladder)
     if all((each.measures, each.selection) == (programs[0].measures, programs[0].selection) for each in programs):
         return plan(query, schema, norm)
-    climb = Climb(rungs=rungs, choice=plan(choice(query, rungs), schema, norm), programs=programs)
+    climb = Climb(of=of, rungs=ladder, choice=plan(choice(query, ladder, of), schema, norm), programs=programs)
     # What is said of every rung, and what is not known yet.
-    said = f"How many rows of one person may count is chosen privately, from {rungs[0]} to {rungs[-1]:,}."
+    said = f"{CHOSEN[of]} is chosen privately, from {ladder[0]} to {ladder[-1]:,}."
     biases = (said, *(each for each in programs[-1].biases if each in programs[0].biases))
     return replace(programs[-1], climb=climb, biases=biases)
+
+
+def _chosen(query: Query, program: Program, norm: Literal[1, 2]) -> Chosen:
+    """What the noise depends on: of rows in groups their length in norm 2, and of presence the number of groups."""
+    if all(measure.vector.kind == "people" for measure in program.measures):
+        return "groups"
+    return "length" if norm == 2 and query.keys else "rows"
 
 
 def rungs_of(query: Query) -> tuple[int, ...]:
@@ -43,19 +51,35 @@ def rungs_of(query: Query) -> tuple[int, ...]:
     tables = [each.limits.auto for each in query.rows.tables.values() if not each.public]
     lasts = [query.limits.auto] if query.limits is not None and query.limits.auto is not None else tables
     last = max((each for each in lasts if each is not None), default=None)
-    return () if last is None else tuple(map(int, Auto(first=Fraction(1), last=Fraction(last)).rungs))
+    return () if last is None else rungs(last)
 
 
-def choice(query: Query, rungs: tuple[int, ...]) -> Query:
-    """How many owners have at most so many rows as each rung says, and how many have more than the last."""
-    rows, count = query.rows.fused(), Fold(kind="count")
-    ended = in_bins(rolled(rows, count), rungs)
-    return Query(rows=RollUp(source=rows, by=_whose(rows), folds=(count,)), keys=(), aggregates=(ended,), outputs=())
+def rungs(last: int) -> tuple[int, ...]:
+    """1, 2, 5, 10, … to `last`."""
+    return tuple(map(int, Auto(first=Fraction(1), last=Fraction(last)).rungs))
 
 
-def _at(query: Query, rung: int) -> Query:
+def choice(query: Query, ladder: tuple[int, ...], of: Chosen) -> Query:
+    """How many owners have at most so much as each rung says, and how many have more than the last."""
+    source, count = query.rows.fused(), Fold(kind="count")
+    whose, fold = _whose(source), count
+    if of != "rows":
+        # One row for each owner and group.
+        keys = [query.rows.base(key.expression) for key in query.keys]
+        inner = RollUp(source=source, by=(*whose, *keys), folds=(count,))
+        if of == "length":
+            # Beyond the last rung it is enough to know that it is beyond: squares stay small.
+            lattice = Lattice(step=Fraction(1), low=0, high=ladder[-1] + 1, centre=0)
+            fold = Fold(kind="squares", argument=rolled(source, count), lattice=lattice)
+        source, whose = inner, _whose(inner)
+    edges = [rung**2 for rung in ladder] if of == "length" else ladder
+    ended = in_bins(rolled(source, fold), edges)
+    return Query(rows=RollUp(source=source, by=whose, folds=(fold,)), keys=(), aggregates=(ended,), outputs=())
+
+
+def _at(query: Query, rung: int, of: Chosen) -> Query:
     stated = query.limits or Limits()
-    return replace(query, limits=replace(stated, rows=rung, auto=None), climbed=True)
+    return replace(query, limits=replace(stated, rows=rung, auto=None), climbed=of)
 
 
 def _whose(rows: Relation) -> tuple[Expression, ...]:

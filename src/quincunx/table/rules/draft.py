@@ -54,7 +54,11 @@ class Draft:
     @property
     def groups(self) -> int | None:
         """The largest number of groups that one unit may count in: the smallest of what limits it; None: nothing."""
-        known = [bound for bound in (self.limits.groups, self.limits.rows, self.public_groups) if bound is not None]
+        rows = self.limits.rows
+        if rows is not None and self.query.climbed == "length":
+            # Whoever is in so many groups has a row in each: a length of at least their root.
+            rows = rows**2
+        known = [bound for bound in (self.limits.groups, rows, self.public_groups) if bound is not None]
         return min(known) if known else None
 
     def program(self) -> Program:
