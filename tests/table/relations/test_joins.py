@@ -29,6 +29,7 @@ from quincunx.table.rules import plan
 from quincunx.table.schema import Limits, Schema
 from quincunx.table.sql import read
 from quincunx.table.table import schema
+from tests.table.relations.locality import declared
 
 PERSON = AddRemove(key="k")
 
@@ -335,6 +336,32 @@ class TestOneQuestion:
         texts = [f"SELECT COUNT(*) FROM {each}" for each in written]
         plans = [plan(read(text, declared, evaluate), declared, 1) for text in texts]
         assert len({str(each.query.rows.canonical()) for each in plans}) == 1
+
+    @pytest.mark.parametrize("side", ["LEFT", "RIGHT"])
+    def test_rows_that_where_drops_were_never_kept(self, side: str) -> None:
+        """WHERE equates whose the partner is, which is NULL where there is none."""
+        _, known = declared("person", "whole")
+        texts = (f"SELECT COUNT(*) FROM A a {each} JOIN B b ON a.g = b.g WHERE b.k = a.k" for each in ("", side))
+        inner, outer = (read(each, known, evaluate).rows for each in texts)
+        assert inner == outer
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "LEFT JOIN B b ON a.g = b.g WHERE COALESCE(b.k, a.k) = a.k",
+            "LEFT JOIN B b ON a.g = b.g WHERE NOT a.k <> b.k",
+            "LEFT JOIN B b ON a.g = b.g WHERE a.k IS NOT DISTINCT FROM b.k",
+            "LEFT JOIN B b ON a.g = b.g WHERE b.k = 1",
+            "LEFT JOIN B b ON a.x = b.k WHERE a.x = a.k",
+            # Were this an inner join, it would be licensed, and rows without a partner would be lost.
+            "LEFT JOIN B b ON a.x = b.k WHERE a.x = a.k AND (b.k IS NULL OR b.k > 0)",
+            "FULL JOIN B b ON a.g = b.g WHERE a.k = b.k",
+            "LEFT JOIN B b ON a.g = b.g FULL JOIN E e ON e.k = a.k WHERE a.k = b.k",
+        ],
+    )
+    def test_rows_that_where_may_keep_are_kept_or_refused(self, text: str) -> None:
+        with pytest.raises(RefusalError, match="pairs different people"):
+            read(f"SELECT COUNT(*) FROM A a {text}", declared("person", "whole")[1], evaluate)
 
     def test_what_is_not_used_is_not_read_and_names_nothing(self) -> None:
         declared = _declared()
