@@ -73,7 +73,8 @@ TOGETHER = [
     "SELECT n > 3 AS many, COUNT(*) FROM (SELECT person_id, COUNT(*) AS n, MAX(age) AS a FROM visits GROUP BY 1 "
     "HAVING MIN(score) < 4) GROUP BY 1",
     "SELECT SUM(n) FROM (SELECT person_id, region, COUNT(DISTINCT age) AS n FROM visits GROUP BY person_id, region)",
-    "SELECT COUNT(*) FROM (SELECT COUNT_IF(smoker) FILTER (WHERE age > 3) AS n FROM visits GROUP BY person_id) WHERE n > 1",
+    "SELECT COUNT(*) FROM (SELECT COUNT_IF(smoker) FILTER (WHERE age > 3) AS n FROM visits GROUP BY person_id) "
+    "WHERE n > 1",
     "SELECT COUNT(*) FROM (SELECT DISTINCT person_id, age FROM visits WHERE smoker) AS v",
     "SELECT AVG(CLAMP(x, 0, 9)) FROM (SELECT person_id, age AS x FROM visits UNION ALL SELECT person_id, score FROM "
     "visits WHERE age > 4)",
