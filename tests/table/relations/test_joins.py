@@ -115,15 +115,16 @@ class TestOwners:
 
 
 class TestCap:
+    @pytest.mark.parametrize("most", [10, 20, 30])
     @pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
-    def test_who_has_too_many_pairs_is_left_out_with_every_row(self, join: str) -> None:
+    def test_who_has_too_many_pairs_is_left_out_with_every_row(self, join: str, most: int) -> None:
         """1 has 2·2 pairs, 2 has 3·2, 3 and 4 are on one side only."""
         left = [(1, 0), (1, 1), *((2, x) for x in range(3)), (3, 0), (3, 1)]
         right = [(1, 0), (1, 1), (2, 0), (2, 1), (4, 0), (4, 1), (4, 2)]
         limits = {"rows": 20, "joined": 4}
         tables = {
             "a": Table(numbers(left), limits=limits),
-            "b": Table(numbers(right, "y"), limits={"rows": 20, "joined": 9}),
+            "b": Table(numbers(right, "y"), limits={"rows": most, "joined": 9}),
         }
         found = counted(tables, f"SELECT COUNT(*) FROM a {join} b ON a.k = b.k AND a.x = b.y")
         assert found == [{"JOIN": 2, "LEFT JOIN": 4, "RIGHT JOIN": 5, "FULL JOIN": 7}[join]]
