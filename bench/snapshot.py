@@ -85,7 +85,9 @@ def ours() -> dict[str, Task]:
             known = (kind, limit)
             if known not in sessions:
                 sessions[known] = session(folder, kind, limit, True)
-            sessions[known].sql(question, spend=f"1.{next(spends):06d}")
+            number = next(spends)
+            # Another text each time, so that no plan is remembered.
+            sessions[known].sql(f"{question} -- {number}", spend=f"1.{number:06d}")
 
         return ask
 

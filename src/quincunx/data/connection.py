@@ -58,11 +58,11 @@ def connect(
 
 
 def metadata(
-    query: str, paths: Sequence[str] = (), *, parameters: Sequence[object] = (), given: object = None
-) -> list[tuple[Any, ...]] | None:
-    """The rows of a query about sources, not about their rows; None where it cannot be answered.
+    queries: Sequence[tuple[str, Sequence[object]]], paths: Sequence[str] = (), *, given: object = None
+) -> list[list[tuple[Any, ...]]] | None:
+    """The rows of queries about sources, not about their rows, each with its parameters; None where one has no answer.
 
-    given: an object of this process, which the query calls by the name of a source.
+    given: an object of this process, which a query calls by the name of a source.
     """
     connection = connect(paths)
     import duckdb
@@ -70,7 +70,7 @@ def metadata(
     try:
         if given is not None:
             connection.register(NAME, given)
-        return connection.execute(query, list(parameters)).fetchall()
+        return [connection.execute(query, list(parameters)).fetchall() for query, parameters in queries]
     except duckdb.Error:
         return None
     finally:

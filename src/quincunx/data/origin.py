@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
@@ -136,12 +136,22 @@ def visible(described: Sequence[tuple[str, str | None]]) -> tuple[Fields, Hidden
     return seen, hidden
 
 
+def describing(relation: exp.Expression) -> str:
+    """A query for the names and types of a source, from its own metadata."""
+    return f"DESCRIBE {exp.select('*').from_(relation).sql(dialect=LANGUAGE)}"
+
+
+def columns_of(rows: Sequence[tuple[Any, ...]]) -> list[tuple[str, str]]:
+    """What such a query answers."""
+    return [(str(row[0]), str(row[1])) for row in rows]
+
+
 def described(
     relation: exp.Expression, paths: Sequence[str] = (), given: object = None
 ) -> list[tuple[str, str]] | None:
     """Names and types from a source's own metadata; None where the engine cannot read it."""
-    rows = metadata(f"DESCRIBE {exp.select('*').from_(relation).sql(dialect=LANGUAGE)}", paths, given=given)
-    return None if rows is None else [(str(row[0]), str(row[1])) for row in rows]
+    rows = metadata([(describing(relation), ())], paths, given=given)
+    return None if rows is None else columns_of(rows[0])
 
 
 Found = tuple[Origin, Hidden]

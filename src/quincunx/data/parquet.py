@@ -13,7 +13,7 @@ from sqlglot import exp
 from quincunx.data import arrow
 from quincunx.data.connection import metadata
 from quincunx.data.folder import Files, literal
-from quincunx.data.origin import Found, Origin, described, visible
+from quincunx.data.origin import Found, Origin, columns_of, describing, visible
 from quincunx.data.sql import binary, call, cast, choose, column, option, text
 from quincunx.data.storage import MILLISECONDS, RAW_TEXT, unchecked
 from quincunx.errors import DataError
@@ -136,11 +136,12 @@ def _through_arrow(files: Files, names: Sequence[str], storage: Mapping[str, str
 def find(files: Files) -> Found:
     """The origin of Parquet files, and why questions cannot see some of their columns."""
     paths = tuple(dict.fromkeys([*files.paths, *map(literal, files.paths)]))
-    found = described(_read(files, "strict", shown=False), paths)
-    stored = None if found is None else _stored(files, paths)
-    if found is None or stored is None:
+    shown = describing(_read(files, "strict", shown=False))
+    asked = metadata([(shown, ()), (_STORED, [[literal(path) for path in files.paths]])], paths)
+    if asked is None:
         what = "the file is not readable as parquet" if len(files.paths) == 1 else "a file is not readable as parquet"
         raise DataError(what, where="Table", got=files.given)
+    found, stored = columns_of(asked[0]), _stored(asked[1])
     _check_alike(files, stored)
     slow = [name for name, entries in stored[0].items() if entries[0][-1]]
     if slow and arrow.pyarrow() is None:
@@ -165,12 +166,13 @@ def find(files: Files) -> Found:
 _Stored = Mapping[str, Sequence[tuple[Any, ...]]]
 
 
-def _stored(files: Files, paths: Sequence[str]) -> list[_Stored] | None:
-    """How each file stores its columns, by its own metadata; None where a file cannot be read."""
-    query = "SELECT file_name, name, num_children, duckdb_type, converted_type, logical_type FROM parquet_schema(?)"
-    rows = metadata(query, paths, parameters=[[literal(path) for path in files.paths]])
-    if rows is None:
-        return None
+_STORED: Final = (
+    "SELECT file_name, name, num_children, duckdb_type, converted_type, logical_type FROM parquet_schema(?)"
+)
+
+
+def _stored(rows: Sequence[tuple[Any, ...]]) -> list[_Stored]:
+    """How each file stores its columns, by its own metadata."""
     by_file: dict[str, list[tuple[Any, ...]]] = {}
     for file, *entry, converted, logical in rows:
         by_file.setdefault(file, []).append((*entry, _is_milliseconds(str(converted), str(logical))))

@@ -29,6 +29,7 @@ from quincunx.table.rules import plan
 from quincunx.table.schema import Limits, Schema
 from quincunx.table.sql import read
 from quincunx.table.table import schema
+from tests.table.relations.locality import declared
 
 PERSON = AddRemove(key="k")
 
@@ -114,15 +115,16 @@ class TestOwners:
 
 
 class TestCap:
+    @pytest.mark.parametrize("most", [10, 20, 30])
     @pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
-    def test_who_has_too_many_pairs_is_left_out_with_every_row(self, join: str) -> None:
+    def test_who_has_too_many_pairs_is_left_out_with_every_row(self, join: str, most: int) -> None:
         """1 has 2·2 pairs, 2 has 3·2, 3 and 4 are on one side only."""
         left = [(1, 0), (1, 1), *((2, x) for x in range(3)), (3, 0), (3, 1)]
         right = [(1, 0), (1, 1), (2, 0), (2, 1), (4, 0), (4, 1), (4, 2)]
         limits = {"rows": 20, "joined": 4}
         tables = {
             "a": Table(numbers(left), limits=limits),
-            "b": Table(numbers(right, "y"), limits={"rows": 20, "joined": 9}),
+            "b": Table(numbers(right, "y"), limits={"rows": most, "joined": 9}),
         }
         found = counted(tables, f"SELECT COUNT(*) FROM a {join} b ON a.k = b.k AND a.x = b.y")
         assert found == [{"JOIN": 2, "LEFT JOIN": 4, "RIGHT JOIN": 5, "FULL JOIN": 7}[join]]
@@ -335,6 +337,32 @@ class TestOneQuestion:
         texts = [f"SELECT COUNT(*) FROM {each}" for each in written]
         plans = [plan(read(text, declared, evaluate), declared, 1) for text in texts]
         assert len({str(each.query.rows.canonical()) for each in plans}) == 1
+
+    @pytest.mark.parametrize("side", ["LEFT", "RIGHT"])
+    def test_rows_that_where_drops_were_never_kept(self, side: str) -> None:
+        """WHERE equates whose the partner is, which is NULL where there is none."""
+        _, known = declared("person", "whole")
+        texts = (f"SELECT COUNT(*) FROM A a {each} JOIN B b ON a.g = b.g WHERE b.k = a.k" for each in ("", side))
+        inner, outer = (read(each, known, evaluate).rows for each in texts)
+        assert inner == outer
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "LEFT JOIN B b ON a.g = b.g WHERE COALESCE(b.k, a.k) = a.k",
+            "LEFT JOIN B b ON a.g = b.g WHERE NOT a.k <> b.k",
+            "LEFT JOIN B b ON a.g = b.g WHERE a.k IS NOT DISTINCT FROM b.k",
+            "LEFT JOIN B b ON a.g = b.g WHERE b.k = 1",
+            "LEFT JOIN B b ON a.x = b.k WHERE a.x = a.k",
+            # Were this an inner join, it would be licensed, and rows without a partner would be lost.
+            "LEFT JOIN B b ON a.x = b.k WHERE a.x = a.k AND (b.k IS NULL OR b.k > 0)",
+            "FULL JOIN B b ON a.g = b.g WHERE a.k = b.k",
+            "LEFT JOIN B b ON a.g = b.g FULL JOIN E e ON e.k = a.k WHERE a.k = b.k",
+        ],
+    )
+    def test_rows_that_where_may_keep_are_kept_or_refused(self, text: str) -> None:
+        with pytest.raises(RefusalError, match="pairs different people"):
+            read(f"SELECT COUNT(*) FROM A a {text}", declared("person", "whole")[1], evaluate)
 
     def test_what_is_not_used_is_not_read_and_names_nothing(self) -> None:
         declared = _declared()

@@ -49,6 +49,7 @@ GROWN = Schema(tables={**SCHEMA.tables, "films": FILMS}, unit=SCHEMA.unit)
 JOINED = [
     "JOIN visits AS b ON a.person_id = b.person_id AND a.age < b.age",
     "LEFT JOIN visits AS b ON a.person_id = b.person_id AND a.region = b.region WHERE a.score > 3",
+    "LEFT JOIN visits AS b ON a.region = b.region WHERE a.person_id = b.person_id",
     "FULL JOIN visits AS b USING (person_id)",
     ", visits AS b WHERE a.person_id = b.person_id",
     "JOIN regions AS b USING (region)",
@@ -72,6 +73,8 @@ TOGETHER = [
     "SELECT n > 3 AS many, COUNT(*) FROM (SELECT person_id, COUNT(*) AS n, MAX(age) AS a FROM visits GROUP BY 1 "
     "HAVING MIN(score) < 4) GROUP BY 1",
     "SELECT SUM(n) FROM (SELECT person_id, region, COUNT(DISTINCT age) AS n FROM visits GROUP BY person_id, region)",
+    "SELECT COUNT(*) FROM (SELECT COUNT_IF(smoker) FILTER (WHERE age > 3) AS n FROM visits GROUP BY person_id) "
+    "WHERE n > 1",
     "SELECT COUNT(*) FROM (SELECT DISTINCT person_id, age FROM visits WHERE smoker) AS v",
     "SELECT AVG(CLAMP(x, 0, 9)) FROM (SELECT person_id, age AS x FROM visits UNION ALL SELECT person_id, score FROM "
     "visits WHERE age > 4)",
@@ -104,7 +107,7 @@ POOL = [
 _LISTED = (
     "Select From Join Table TableAlias Identifier Column Star Alias Where Group Having Order Ordered Limit Offset "
     "Union Intersect Except Min Max LogicalAnd LogicalOr Median PercentileCont PercentileDisc Quantile "
-    "Variance VariancePop "
+    "Variance VariancePop CountIf "
     "With CTE Subquery Paren Literal Null Boolean Var Count Sum Avg Distinct Filter Add Sub Mul Div IntDiv Mod "
     "Neg Abs Floor Ceil Round Least Greatest And Or Not EQ NEQ LT LTE GT GTE Is NullSafeEQ NullSafeNEQ Between "
     "In Like ILike Case If Coalesce Nullif Cast TryCast DataType Extract TimestampTrunc DateTrunc Year Quarter "

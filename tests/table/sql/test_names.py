@@ -50,6 +50,9 @@ SAME = {
     "SELECT COUNTIF(age > 3) FILTER (WHERE smoker) AS n FROM visits": (
         "SELECT COUNT(*) FILTER (WHERE age > 3 AND smoker) AS n FROM visits"
     ),
+    "SELECT COUNT(*) AS n FROM (SELECT person_id, COUNT_IF(age > 3) AS m FROM visits GROUP BY 1) WHERE m > 1": (
+        "SELECT COUNT(*) AS n FROM (SELECT person_id, SUM(age > 3) AS m FROM visits GROUP BY 1) WHERE m > 1"
+    ),
     "SELECT AVG(smoker) AS m FROM visits": "SELECT AVG(CAST(smoker AS BIGINT)) AS m FROM visits",
     "SELECT SUM(age > 3) AS n FROM visits": "SELECT SUM(CAST(age > 3 AS BIGINT)) AS n FROM visits",
 }

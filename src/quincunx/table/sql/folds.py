@@ -106,6 +106,12 @@ def _count(call: Folding) -> Expression:
     return call.fold("count", argument if argument.nullable else None)
 
 
+def _count_if(call: Folding) -> Expression:
+    """In how many rows a condition is true; NULL, as in DuckDB, where it is neither true nor false in any."""
+    condition = call.reading.test(call.node.this, call.rows, where="an aggregate")
+    return call.fold("sum", cast(condition, "integer"))
+
+
 def _sum(call: Folding) -> Expression:
     return _total(call, call.number())
 
@@ -188,6 +194,7 @@ def _plain(node: exp.Expr) -> bool:
 
 READERS: Final[Mapping[type[exp.Expr], Callable[[Folding], Expression]]] = {
     exp.Count: _count,
+    exp.CountIf: _count_if,
     exp.Sum: _sum,
     exp.Avg: _mean,
     exp.Min: _extreme,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
@@ -19,8 +20,13 @@ def join(d: Dialect, relation: Join, sources: Sources) -> Rows:
     right = derived(d, relation.right, sources, _supplied(relation, relation.right), kept=True)
     crowd = crowded(d, left, right, relation, relation.joined)
     over = crowd[-1].name
-    # Without their left rows they have no pairs; a full join would still keep the right ones.
-    sides = [without(d, left, over), without(d, right, over) if relation.kind == "full" else right.relation]
+    # Without their rows on one side they have no pairs; outer joins would keep those that have no partner. Fewer rows
+    # are looked at on the side where people may have fewer.
+    fewer = relation.kind == "inner" and _most(relation.right) < _most(relation.left)
+    sides = [
+        left.relation if fewer else without(d, left, over),
+        without(d, right, over) if fewer or relation.kind == "full" else right.relation,
+    ]
     conditions = [same_owner(left.owners, right.owners)]
     if relation.condition is not None:
         conditions.append(condition(d, relation.condition, {**left.columns, **right.columns}))
@@ -58,6 +64,12 @@ def _heaped(d: Dialect, side: Rows, relation: Relation, most: int) -> tuple[Part
 def _supplied(relation: Pairing, side: Relation) -> dict[Slot, Expression]:
     """What the columns of a side show that may have no partner: worked out before it can be missing."""
     return {own.slot: each for own, each in relation.supplied if own.scan in side.tables}
+
+
+def _most(side: Relation) -> float:
+    """How many rows of one person count on a side, as it is declared."""
+    rows = side.limits.rows
+    return math.inf if rows is None else rows
 
 
 def _whose(left: Piece, right: Piece, kind: str) -> Piece:

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from quincunx.table.expression import Call, Column, Expression
 from quincunx.table.operators import apply
-from quincunx.table.relations import JOINED, Filter, Join, Kind, Link, Lookup, Relation, allowed
+from quincunx.table.relations import JOINED, Component, Filter, Join, Kind, Link, Lookup, Relation, allowed
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading
 from quincunx.table.sql.relations.matches import matches
@@ -27,12 +27,18 @@ _KINDS: Final = ("", "INNER", "CROSS", "OUTER")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """One join. right: what is joined. conjuncts: what must all be true of a pair. side: LEFT, RIGHT, FULL or ""."""
+    """One join. item, right: what is joined. conjuncts: what must all be true of a pair. side: LEFT, RIGHT, FULL or "".
+
+    lacking: of LEFT and RIGHT whose own conditions do not say that both sides are about one person, the columns that
+    show whose a row is and are NULL where it has no partner.
+    """
 
     node: exp.Join
     side: str
+    item: Rows
     right: Relation
     conjuncts: tuple[Expression, ...]
+    lacking: frozenset[Expression] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +54,28 @@ def joined(reading: Reading, nodes: Sequence[exp.Join], first: Rows) -> tuple[Ro
     rows = first
     steps: list[_Step] = []
     for node in nodes:
-        rows, step = _next(reading, node, rows, comma=any(_comma(each.node) for each in steps))
+        side = _side(reading, node)
+        if side in ("RIGHT", "FULL") and any(_comma(each.node) for each in steps):
+            hint = "Write CROSS JOIN in place of the comma."
+            raise reading.text.mistake(node.this, f"a comma before {side} JOIN is read in two ways", hint=hint)
+        rows, step = _next(reading, node, side, rows, reading.item(node.this, rows.known))
+        steps.append(step)
+    return rows, Joins(first=first.relation, steps=tuple(steps))
+
+
+def settled(reading: Reading, joins: Joins, first: Rows, where: Sequence[Expression]) -> tuple[Rows, Joins] | None:
+    """The same with inner joins in the place of those that keep rows without a partner, all of which WHERE drops.
+
+    It does where it equates whose the partner is with anything: NULL equals nothing. None where there is no such join
+    that needs it. See relations/join.md.
+    """
+    parts = {part for each in where for one in conjuncts(each) if _equality(one) for part in one.parts}
+    if not any(step.lacking & parts for step in joins.steps) or any(step.side == "FULL" for step in joins.steps):
+        return None
+    rows = first
+    steps: list[_Step] = []
+    for each in joins.steps:
+        rows, step = _next(reading, each.node, "" if each.lacking & parts else each.side, rows, each.item)
         steps.append(step)
     return rows, Joins(first=first.relation, steps=tuple(steps))
 
@@ -83,12 +110,7 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
     return (condition,)
 
 
-def _next(reading: Reading, node: exp.Join, rows: Rows, *, comma: bool) -> tuple[Rows, _Step]:
-    side = _side(reading, node)
-    if comma and side in ("RIGHT", "FULL"):
-        hint = "Write CROSS JOIN in place of the comma."
-        raise reading.text.mistake(node.this, f"a comma before {side} JOIN is read in two ways", hint=hint)
-    right = reading.item(node.this, rows.known)
+def _next(reading: Reading, node: exp.Join, side: str, rows: Rows, right: Rows) -> tuple[Rows, _Step]:
     for name, _ in right.tables:
         if name and rows.has(name):
             hint = "Give one of them another name: visits AS v."
@@ -101,9 +123,13 @@ def _next(reading: Reading, node: exp.Join, rows: Rows, *, comma: bool) -> tuple
     pairs = _pairing(reading, node, rows.relation, right.relation, "inner")
     scope = replace(rows, relation=pairs, tables=(*rows.tables, *right.tables))
     found = _conditions(reading, node, rows, right, replace(scope, given=(), outer=None))
-    step = _Step(node=node, side=side, right=right.relation, conjuncts=found)
+    step = _Step(node=node, side=side, item=right, right=right.relation, conjuncts=found)
     relation = _step(reading, rows.relation, step, found)
     shown = {each: own for own, each in getattr(relation, "supplied", ())}
+    if isinstance(relation, Join) and relation.kind == "left" and _missing(rows.relation, step, found):
+        places = range(len(_components(relation.right)))
+        own = (own for each, own in shown.items() if any(relation.right.licenses(place, each) for place in places))
+        step = replace(step, lacking=frozenset(own))
 
     def lifted(expression: Expression) -> Expression:
         return expression.rewrite(lambda each: shown.get(each, each) if isinstance(each, Column) else each)
@@ -207,17 +233,10 @@ def _licensed(
     equal = [each for each in dict.fromkeys((*step.conjuncts, *known)) if _equality(each)]
     if left.owner is None or step.right.owner is None:
         return _looked_up(reading, left, step, tuple(dict.fromkeys((*step.conjuncts, *known)))), set()
-    said, right = _classes(equal), step.right
-    places = range(len(left.owner.components))
-
-    def equated(place: int) -> bool:
-        return any(
-            any(left.licenses(place, x) for x in one) and any(right.licenses(place, x) for x in one) for one in said
-        )
-
-    missing = [place for place in places if not equated(place)]
+    missing = _missing(left, step, equal)
     if missing:
         raise _unlicensed(reading, rows, left, step, missing)
+    places, right = range(len(left.owner.components)), step.right
 
     def one_person(each: Expression) -> bool:
         x, y = each.parts
@@ -228,6 +247,22 @@ def _licensed(
 
     true = {each for each in equal if one_person(each)}
     return _step(reading, left, step, [each for each in step.conjuncts if each not in true]), true
+
+
+def _missing(left: Relation, step: _Step, known: Iterable[Expression]) -> list[int]:
+    """The components of the owner that these conditions do not equate on both sides."""
+    said, right = _classes([each for each in known if _equality(each)]), step.right
+
+    def equated(place: int) -> bool:
+        return any(
+            any(left.licenses(place, x) for x in one) and any(right.licenses(place, x) for x in one) for one in said
+        )
+
+    return [place for place in range(len(_components(left))) if not equated(place)]
+
+
+def _components(relation: Relation) -> tuple[Component, ...]:
+    return () if relation.owner is None else relation.owner.components
 
 
 def _looked_up(reading: Reading, left: Relation, step: _Step, known: tuple[Expression, ...]) -> Relation:

@@ -12,7 +12,7 @@ from quincunx.table.expression import Column, Expression
 from quincunx.table.relations import Filter
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading, Tables
-from quincunx.table.sql.relations.join import joined, licensed
+from quincunx.table.sql.relations.join import joined, licensed, settled
 
 # Why a part of a subquery is refused for which no clause is entered.
 _REFUSED: Final = {
@@ -68,7 +68,12 @@ def source(reading: Reading, select: exp.Select, tables: Tables, outer: Rows | N
         return _kept(reading, where, first)
     rows, steps = joined(reading, joins, first)
     plain, further = _conditions(reading, where)
-    rows = licensed(reading, rows, steps, [reading.test(each, rows, where="WHERE") for each in plain])
+    tests = [reading.test(each, rows, where="WHERE") for each in plain]
+    again = settled(reading, steps, first, tests)
+    if again is not None:
+        rows, steps = again
+        tests = [reading.test(each, rows, where="WHERE") for each in plain]
+    rows = licensed(reading, rows, steps, tests)
     for each in further:
         rows = _kept(reading, each, rows)
     return replace(rows, relation=reading.shallow(select, rows.relation))
