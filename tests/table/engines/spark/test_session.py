@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -258,6 +259,15 @@ def test_an_interrupted_question_is_no_failure(cluster: SparkSession, tmp_path: 
         assert asked.sql(QUESTION, spend="1/4").spent == Fraction(1, 4)
 
 
+def test_the_session_is_found_from_every_thread(cluster: SparkSession) -> None:
+    from quincunx.table.engines.spark.cluster import Cluster
+    from quincunx.table.engines.spark.session import running
+
+    with ThreadPoolExecutor(1) as other:
+        found = other.submit(running, Cluster()).result()
+    assert found.sparkContext.applicationId == cluster.sparkContext.applicationId
+
+
 def test_without_a_session_or_pyspark_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     available()
     from quincunx.table.engines.spark import session as sessions
@@ -265,6 +275,7 @@ def test_without_a_session_or_pyspark_it_says_what_to_do(monkeypatch: pytest.Mon
 
     with monkeypatch.context() as patch:
         patch.setattr("pyspark.sql.SparkSession.getActiveSession", staticmethod(lambda: None))
+        patch.setattr("pyspark.sql.SparkSession._instantiatedSession", None)
         with pytest.raises(UnavailableError, match="no Spark session runs"):
             sessions.running(Cluster())
     with monkeypatch.context() as patch:
