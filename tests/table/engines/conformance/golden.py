@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,8 +21,9 @@ from quincunx.table.rules import plan
 from quincunx.table.schema import Schema
 from quincunx.table.sql import read
 from tests.table.engines.conformance import worlds
-from tests.table.engines.conformance.engines import InDuckDB
+from tests.table.engines.conformance.engines import InDuckDB, Place
 from tests.table.engines.conformance.questions import questions
+from tests.table.engines.conformance.worlds import Data
 
 PATH: Final = Path(__file__).parents[3] / "fixtures" / "conformance.json"
 NORMS: Final = (1, 2)
@@ -56,6 +60,15 @@ def digests(engine: Any, declared: Schema, asked: list[tuple[str, int]]) -> dict
         except (QueryError, RefusalError) as error:
             found[f"{norm} {text}"] = f"{type(error).__name__}: {error}"
     return found
+
+
+def answered(place: Place, tables: Mapping[str, Data], asked: list[tuple[str, int]]) -> dict[str, str]:
+    """The same of engines over these tables, as many as the place is asked by at once."""
+    with ExitStack() as stack, ThreadPoolExecutor(place.hands) as pool:
+        opened = [stack.enter_context(place.opened(tables)) for _ in range(place.hands)]
+        share = map if place.hands == 1 else pool.map
+        parts = share(lambda i: digests(*opened[i], asked[i :: place.hands]), range(place.hands))
+        return {name: digest for part in parts for name, digest in part.items()}
 
 
 if __name__ == "__main__":

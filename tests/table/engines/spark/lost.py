@@ -94,9 +94,13 @@ def worker(folder: Path) -> None:
     import pyspark
 
     os.environ.update(SPARK_HOME=str(Path(pyspark.__file__).parent), SPARK_WORKER_DIR=str(folder / "work"))
+    # Processes that start quickly.
+    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     os.environ["PYSPARK_SUBMIT_ARGS"] = (
         "--conf spark.executor.memory=600m --conf spark.driver.host=127.0.0.1 "
-        "--conf spark.driver.bindAddress=127.0.0.1 --conf spark.sql.shuffle.partitions=2 "
+        "--conf spark.driver.bindAddress=127.0.0.1 --conf spark.sql.shuffle.partitions=1 "
+        f"--driver-java-options '{brief}' --conf 'spark.executor.extraJavaOptions={brief}' "
+        "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.adaptive.enabled=false "
         "--conf spark.ui.enabled=false pyspark-shell"
     )
     (folder / "scratch").mkdir()
@@ -113,14 +117,21 @@ def worker(folder: Path) -> None:
             lost.append(pid)
         return FETCHED(self, *given)
 
+    run: Any = SparkEngine.run
+    results: list[Any] = []
+
+    def noted(self: Any, program: Any) -> Any:
+        results.append(run(self, program))
+        return results[-1]
+
     with session(source, folder / "lost.db", rows=10) as asked:
         engine: Any = asked._connect()
         program = asked._dataset.program(QUESTION)
         engine.rehearse(program)
-        SparkEngine._fetched = losing  # type: ignore[method-assign]
+        SparkEngine._fetched, SparkEngine.run = losing, noted  # type: ignore[method-assign]
         asked.sql(QUESTION, spend="1/4")
-        total = int(engine.run(program).measures[0].sum())
-        within = 0 < total**2 <= program.measures[0].sensitivity2
+    (total,) = (int(each.measures[0].sum()) for each in results)
+    within = 0 < total**2 <= program.measures[0].sensitivity2
     left = [str(each) for each in (folder / "scratch").rglob("*.parquet")]
     print(json.dumps({"lost": len(lost), "within": bool(within), "left": left, **account(folder / "lost.db")}))
     spark.stop()

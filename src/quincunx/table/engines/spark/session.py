@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import UnavailableError
@@ -63,29 +63,49 @@ _TALKING: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j
 _INSTALL: Final = "pip install 'quincunx[spark]', and a Java runtime 17 or newer."
 
 
-@contextmanager
-def silenced() -> Iterator[None]:
-    """pyspark's own loggers say nothing in the block."""
-    loggers = [logging.getLogger(name) for name in _TALKING]
-    before = [each.disabled for each in loggers]
-    for each in loggers:
-        each.disabled = True
-    try:
-        yield
-    finally:
-        for each, state in zip(loggers, before, strict=True):
-            each.disabled = state
+class _Silence:
+    """Shared by all threads: the last one to leave lets the loggers speak again, as they did before the first came."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        loggers = [logging.getLogger(name) for name in _TALKING]
+        with self._lock:
+            if not self._inside:
+                self._before = [each.disabled for each in loggers]
+            self._inside += 1
+            for each in loggers:
+                each.disabled = True
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                for name, state in zip(_TALKING, self._before, strict=True):
+                    logging.getLogger(name).disabled = state
+
+
+_SILENCE: Final = _Silence()
+
+
+def silenced() -> AbstractContextManager[None]:
+    """pyspark's own loggers say nothing in the block, whichever thread is in it."""
+    return _SILENCE
 
 
 def running(cluster: Cluster) -> SparkSession:
     """The session that runs in this process; where a master is named and none runs, one that is started."""
     try:
+        from pyspark.errors import PySparkRuntimeError
         from pyspark.sql import SparkSession
     except ImportError:
         raise UnavailableError("pyspark is not installed", where="Spark", hint=_INSTALL) from None
-    found = SparkSession.getActiveSession()
-    if found is not None:
-        return found
+    with suppress(PySparkRuntimeError):
+        # That of this thread, or else the one that was started first.
+        return SparkSession.active()
     if cluster.master is None:
         hint = 'Start one, or name where it shall run: Spark("clinic.visits", master="local[4]").'
         raise UnavailableError("no Spark session runs", where="Spark", hint=hint)

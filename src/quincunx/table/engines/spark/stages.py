@@ -25,19 +25,30 @@ _PEOPLE: Final = ("over", "heavy")
 def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
     """The statement with views in place of the relations of people over the limit."""
     left = tree.copy()
-    for name in [each.alias for each in left.ctes if each.alias.startswith(_PEOPLE)]:
-        place = (folder / name).as_uri()
-        session.sql(SPARK.written(_upto(left, name))).write.parquet(place)
-        found = session.read.parquet(place)
-        found.createOrReplaceTempView(name)
-        for each in left.ctes:
-            if each.alias == name:
-                each.pop()
-        if found.count() <= MOST:
-            for select in list(left.find_all(exp.Select)):
-                if name in joined(select):
-                    select.hint(f"BROADCAST({name})", dialect=SPARK.name, copy=False)
+    few: dict[str, bool] = {}
+    for relation in [each for each in left.ctes if each.alias.startswith(_PEOPLE)]:
+        name, above = relation.alias, _alone(relation.this)
+        if above in few:
+            # A row for each of those that were counted, at most: it stays where it is.
+            few[name] = few[above]
+        else:
+            place = (folder / name).as_uri()
+            session.sql(SPARK.written(_upto(left, name))).write.parquet(place)
+            found = session.read.parquet(place)
+            found.createOrReplaceTempView(name)
+            relation.pop()
+            few[name] = found.count() <= MOST
+        for select in list(left.find_all(exp.Select)) if few[name] else ():
+            if name in joined(select):
+                select.hint(f"BROADCAST({name})", dialect=SPARK.name, copy=False)
     return left
+
+
+def _alone(select: exp.Expression) -> str:
+    """The one relation from which a SELECT takes rows, by its name; "" where there may be several."""
+    of = select.args.get("from_")
+    several = any(select.args.get(each) for each in ("joins", "laterals"))
+    return of.this.name if of is not None and isinstance(of.this, exp.Table) and not several else ""
 
 
 def _upto(tree: exp.Select, name: str) -> exp.Select:
