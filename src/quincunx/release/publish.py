@@ -173,9 +173,14 @@ def _about(program: Program, index: int) -> str:
     return f"bounded {noun}"
 
 
-def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fraction) -> Range | None:
-    """What is known of an output that is computed: its quotients and the aggregates beside them share the risk."""
-    quotients = _quotients(program, stored)
+def enclosure(
+    expression: Expression, program: Program, stored: Stored, risk: Fraction, *, cut: bool = True
+) -> Range | None:
+    """What is known of an output that is computed: its quotients and the aggregates beside them share the risk.
+
+    cut: whether quotients are cut to what is proved of them.
+    """
+    quotients = _quotients(program, stored, cut=cut)
     inside = quotients.inside(expression)
     outside = _outside(expression, inside)
     known = {each: quotients.known(each, risk / (len(inside) + len(outside))) for each in inside}
@@ -187,13 +192,13 @@ def enclosure(expression: Expression, program: Program, stored: Stored, risk: Fr
     return derived(expression, ranges, quotients.keys, {node: each for node, each in known.items() if each is not None})
 
 
-def _quotients(program: Program, stored: Stored) -> Quotients:
+def _quotients(program: Program, stored: Stored, *, cut: bool = True) -> Quotients:
     keys = {
         i: np.array([math.nan if row[i] is None else float(row[i]) for row in stored.noisy.keys])  # type: ignore[arg-type]
         for i, key in enumerate(program.query.keys)
         if key.expression.type in NUMBERS
     }
-    return Quotients(program=program, stored=stored, keys=keys)
+    return Quotients(program=program, stored=stored, keys=keys, bounded=cut)
 
 
 def _outside(expression: Expression, inside: Sequence[Expression]) -> list[int]:

@@ -37,11 +37,12 @@ class _Form:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotients:
-    """The quotients of an answer. keys: those that are numbers, by their place."""
+    """The quotients of an answer. keys: those that are numbers, by their place. bounded: cut to what is proved."""
 
     program: Program
     stored: Stored
     keys: Mapping[int, Floats]
+    bounded: bool = True
 
     def inside(self, expression: Expression) -> list[Call]:
         """The largest parts of an expression that are one linear form over another that is no constant."""
@@ -140,7 +141,7 @@ class Quotients:
             others = [each for each in top.arguments if not isinstance(each, Literal)]
             if len(numbers) == len(others) == 1:
                 by, top = Fraction(numbers[0].value), others[0]  # type: ignore[arg-type]
-        if not isinstance(top, Measured) or not isinstance(bottom, Measured):
+        if not self.bounded or not isinstance(top, Measured) or not isinstance(bottom, Measured):
             return None, None
         aggregates = self.program.query.aggregates
         low, high = aggregates[top.index].over(aggregates[bottom.index])
