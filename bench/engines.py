@@ -179,13 +179,16 @@ def kept_by_driver(questions: int) -> dict[str, float]:
     from tests.table.engines.spark.test_memory import held
 
     from quincunx.table.engines.spark.cluster import Cluster
-    from quincunx.table.engines.spark.session import running
+    from quincunx.table.engines.spark.session import SETTINGS, running
 
     root = running(Cluster(master="local[2]"))
     found: dict[str, float] = {}
     try:
         with tempfile.TemporaryDirectory() as folder, InSpark(root, Path(folder)).opened(worlds.tables()) as opened:
             engine, declared = opened
+            for name, value in SETTINGS.items():
+                # As users have them: the tests let the parser keep more.
+                engine._connect().conf.set(name, value)
             for i, text in enumerate(every()[:questions], 1):
                 engine.run(golden.planned(text, declared, 2))
                 if i in (1, 50, questions):
