@@ -155,7 +155,7 @@ class InSpark:
     """
 
     name = "spark"
-    every = 1
+    every = 3
     hands = 2
 
     def __init__(self, session: Any, folder: Path) -> None:
