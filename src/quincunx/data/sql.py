@@ -6,6 +6,7 @@ Types are DuckDB's words; an engine that has others puts them in their place whe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from sqlglot import exp
@@ -13,14 +14,20 @@ from sqlglot import exp
 LANGUAGE: Final = "duckdb"
 
 
+@cache
+def _type(name: str) -> exp.DataType:
+    """A type by its name; reading the name takes longer than everything else about a cast."""
+    return exp.DataType.build(name, dialect=LANGUAGE)
+
+
 def cast(sql: exp.Expression, wanted: str) -> exp.Expression:
     """CAST(sql AS wanted)."""
-    return exp.Cast(this=sql, to=exp.DataType.build(wanted, dialect=LANGUAGE))
+    return exp.Cast(this=sql, to=_type(wanted).copy())
 
 
 def try_cast(sql: exp.Expression, wanted: str) -> exp.Expression:
     """TRY_CAST(sql AS wanted): NULL where the value does not fit."""
-    return exp.TryCast(this=sql, to=exp.DataType.build(wanted, dialect=LANGUAGE))
+    return exp.TryCast(this=sql, to=_type(wanted).copy())
 
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:
