@@ -55,7 +55,7 @@ MACROS = (
     "CREATE MACRO dow(x) AS date_part('dow', x)",
     "CREATE MACRO doy(x) AS date_part('doy', x)",
 )
-# What means something else here than in DuckDB (operators.md): letters of ASCII, spaces, and casts to whole numbers.
+# What means something else here than in DuckDB (operators.md): letters of ASCII, spaces, and casts.
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 OURS = (
     f"CREATE MACRO upper(x) AS translate(x, '{_LETTERS}', '{_LETTERS.upper()}')",
@@ -67,7 +67,13 @@ OURS = (
     "WHEN typeof(x) = 'DOUBLE' OR typeof(x) LIKE 'DECIMAL%' THEN CAST(floor(TRY_CAST(x AS DOUBLE) + 0.5) AS BIGINT) "
     "WHEN typeof(x) = 'VARCHAR' AND NOT regexp_full_match(CAST(x AS VARCHAR), ' *[+-]?[0-9]{1,37} *') THEN NULL "
     "ELSE TRY_CAST(x AS BIGINT) END",
+    # To DuckDB 024-02-29 is a day of the year 24.
+    "CREATE MACRO as_date(x) AS CASE WHEN typeof(x) = 'VARCHAR' "
+    "AND NOT regexp_full_match(CAST(x AS VARCHAR), ' *[0-9]{4}-[0-9]{2}-[0-9]{2} *') THEN NULL "
+    "ELSE TRY_CAST(x AS DATE) END",
 )
+# Which casts are ours.
+CASTS = {**dict.fromkeys(("BIGINT", "INTEGER", "INT", "SMALLINT", "TINYINT"), "as_whole"), "DATE": "as_date"}
 
 
 def rows(count: int) -> list[tuple[Any, ...]]:
@@ -129,20 +135,20 @@ RATIOS = {form.name for each in AGGREGATES if len(each.roles) > 4 for form in ea
 
 
 def meant(sql: str) -> str:
-    """The same as it is meant here: 1.5 a DOUBLE, DuckDB's own being a DECIMAL, and casts to whole numbers ours."""
-    return _whole(re.sub(r"(?<![\w.'])(\d+\.\d+)(?![\w.'])", r"CAST(\1 AS DOUBLE)", sql))
+    """The same as it is meant here: 1.5 a DOUBLE, DuckDB's own being a DECIMAL, and casts ours."""
+    return _casts(re.sub(r"(?<![\w.'])(\d+\.\d+)(?![\w.'])", r"CAST(\1 AS DOUBLE)", sql))
 
 
-def _whole(sql: str) -> str:
-    """CAST(x AS BIGINT) as as_whole(x), from the inside out."""
+def _casts(sql: str) -> str:
+    """CAST(x AS BIGINT) as as_whole(x), and so on, from the inside out."""
     for found in reversed(list(re.finditer(r"\b(TRY_)?CAST\(", sql))):
         depth, end = 1, found.end()
         while depth:
             depth += {"(": 1, ")": -1}.get(sql[end], 0)
             end += 1
-        inside = re.fullmatch(r"(.*) AS (BIGINT|INTEGER|INT|SMALLINT|TINYINT)", sql[found.end() : end - 1], re.DOTALL)
+        inside = re.fullmatch(rf"(.*) AS ({'|'.join(CASTS)})", sql[found.end() : end - 1], re.DOTALL)
         if inside is not None:
-            sql = f"{sql[: found.start()]}as_whole({inside[1]}){sql[end:]}"
+            sql = f"{sql[: found.start()]}{CASTS[inside[2]]}({inside[1]}){sql[end:]}"
     return sql
 
 

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from tests.table.relations.locality import Numbers, Unit
 
-Kind: TypeAlias = Literal["integer", "number", "text", "date", "other"]
+Kind: TypeAlias = Literal["integer", "number", "text", "date", "truth", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,7 @@ _VALUES: Final[dict[str, tuple[str, ...]]] = {
     "number": ("0", "1", "2"),
     "text": ("'a'", "'b'", "'c'"),
     "date": ("DATE '2024-01-01'", "DATE '2024-01-02'"),
+    "truth": ("TRUE", "FALSE"),
     "other": ("1",),
 }
 _COMPUTED: Final = ("{} + 1", "{} * -1", "COALESCE({}, 7)", "CASE WHEN {} > 0 THEN {} END", "ABS({})")
@@ -121,7 +122,7 @@ class Nested:
             if each.part is None and choose.random() < 0.3:
                 number = kind in ("integer", "number")
                 text = choose.choice(_COMPUTED).replace("{}", text) if number else f"{text} IS NULL"
-                kind = kind if number else "other"
+                kind = kind if number else "truth"
             texts.append(f"{text} AS {name}")
             found.append(Col(name, kind, each.part))
         return texts, found

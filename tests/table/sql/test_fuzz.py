@@ -9,6 +9,7 @@ import random
 import re
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 import sqlglot
@@ -252,7 +253,9 @@ def complaint(sql: str) -> str:
             if isinstance(node, BELOW) and select is top:
                 return "an aggregate of single rows"
         grouped = isinstance(node, exp.Group) and node.parent is not top
-        if (grouped or (isinstance(node, exp.Distinct) and not node.expressions)) and "person_id" not in sql.lower():
+        distinct = isinstance(node, exp.Distinct) and not node.expressions
+        named = "person_id" in sql.lower() or (distinct and _starred(node.parent))
+        if (grouped or distinct) and not named:
             return "rows of several people as one"
         if isinstance(node, exp.Table) and node.args.get("db"):
             return "a qualified table"
@@ -264,6 +267,35 @@ def complaint(sql: str) -> str:
 def _first_only(select: exp.Select) -> bool:
     distinct = select.args.get("distinct")
     return distinct is not None and distinct.args.get("on") is not None
+
+
+def _starred(query: exp.Expr | None) -> bool:
+    """Whether `*` stands for the key too: it takes all of a private table, or of a subquery that does so itself."""
+    if isinstance(query, exp.SetOperation):
+        return _starred(query.this) and _starred(query.expression)
+    if not isinstance(query, exp.Select):
+        return False
+    taken = {each.text("table").lower() for each in query.expressions if each.is_star}
+    below = [query.args["from_"].this, *(each.this for each in query.args.get("joins") or ())]
+    return any(_private_star(each) for each in below if {"", each.alias_or_name.lower()} & taken)
+
+
+def _private_star(source: exp.Expr) -> bool:
+    """Whether all columns of what stands in FROM show the key."""
+    if isinstance(source, exp.Subquery):
+        return _starred(source.this)
+    name = source.name.lower()
+    inside = set(map(id, _above(source)))
+    defined = [
+        each for each in source.root().find_all(exp.CTE) if each.alias.lower() == name and id(each) not in inside
+    ]
+    return all(_starred(each.this) for each in defined) if defined else name in ("visits", "films")
+
+
+def _above(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    while node is not None:
+        yield node
+        node = node.parent
 
 
 def _constants(node: exp.Array) -> bool:
@@ -390,9 +422,30 @@ def test_noise_is_not_understood() -> None:
         "SELECT COUNT(*) FROM (SELECT MAX(age) AS a FROM visits) AS v",
         "SELECT frobnicate(age) FROM visits",
         "SELECT COUNT(*) FROM (SELECT age FROM visits LIMIT 3) AS s",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT * FROM (SELECT age FROM visits) AS t) AS s",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT r.* FROM visits AS v JOIN regions AS r USING (region)) AS s",
+        "WITH v AS (SELECT age FROM visits) SELECT COUNT(*) FROM (SELECT DISTINCT * FROM v) AS s",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT * FROM (SELECT * FROM visits UNION ALL SELECT age FROM visits))",
         "SELECT COUNT(*) FROM other.visits",
         "SELECT 1; SELECT 2",
     ],
 )
 def test_the_independent_walker_complains(sql: str) -> None:
     assert complaint(sql) != ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM (SELECT DISTINCT * FROM visits) AS s",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT * FROM films) AS s",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT T.* FROM (SELECT * FROM visits) AS t) AS s",
+        "WITH v AS (SELECT * FROM visits) SELECT COUNT(*) FROM (SELECT DISTINCT * FROM v) AS s",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT * FROM (SELECT * FROM visits UNION ALL SELECT * FROM visits)) AS s",
+    ],
+)
+def test_a_star_shows_the_key(sql: str) -> None:
+    kind, found = outcome(sql)
+    assert (kind, complaint(sql)) == ("accepted", "")
+    assert found is not None
+    check_plan(found)
