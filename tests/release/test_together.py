@@ -22,7 +22,9 @@ QUESTIONS = (
     "SELECT tile, COUNT(*) AS n FROM (SELECT NTILE(2) OVER (PARTITION BY person_id ORDER BY day) AS tile FROM visits) "
     "AS v GROUP BY tile",
     "SELECT before, COUNT(*) AS n FROM (SELECT LAG(region) OVER (PARTITION BY person_id ORDER BY day) AS before "
-    "FROM visits) AS v WHERE before IS NOT NULL GROUP BY before",
+    "FROM visits) AS v GROUP BY before",
+    "SELECT before, COUNT(*) AS n FROM (SELECT LAG(region) OVER (PARTITION BY person_id ORDER BY day) AS before "
+    "FROM visits) AS v GROUP BY before HAVING before IS NOT NULL",
     "SELECT SUM(CLAMP(gap, 0, 60)) AS g FROM (SELECT age - LAG(age) OVER (PARTITION BY person_id ORDER BY day) AS gap "
     "FROM visits) AS v",
     "SELECT COUNT(*) FILTER (WHERE region IN (SELECT region FROM regions WHERE zone = 3)) AS n FROM visits",

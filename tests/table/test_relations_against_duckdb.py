@@ -150,7 +150,7 @@ def test_a_construct_equals_plain_duckdb(
                 failed += 1
                 continue
             answer = ours.sql(question.sql, spend=SPEND)
-            check(question, program, [dict(row) for row in answer.rows], exact, whole)
+            check(cursor, question, program, [dict(row) for row in answer.rows], exact, whole)
             compared += 1
             if compared == (ENOUGH if full else SOME if ci else FEW):
                 break

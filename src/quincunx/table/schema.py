@@ -64,6 +64,11 @@ class ColumnSchema:
     nullable: bool = True
     auto: Auto | None = None
 
+    def or_missing(self) -> ColumnSchema:
+        """The same where the row that shows it may be missing: NULL then, which is one of its keys, declared or not."""
+        keys = None if self.keys is None else tuple(dict.fromkeys((*self.keys, None)))
+        return replace(self, nullable=True, keys=keys)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import duckdb
 import pytest
+import sqlglot
 from sqlglot import exp
 
-from quincunx.table.engines.duckdb.dialect import DUCKDB
+from quincunx.table.engines.dialect import Dialect
+from quincunx.table.engines.duckdb.dialect import DUCKDB, DuckDBDialect
 from quincunx.table.engines.typed_sql import column
-from quincunx.table.engines.weights import over_groups, over_rows, roots
+from quincunx.table.engines.weights import over_groups, over_rows, repeated, roots
 from quincunx.table.measure import Vector
 from tests.table.reference import weight
+
+
+class Spread(DuckDBDialect):
+    """DuckDB, asked for different groups as Spark is."""
+
+    def different(self, values: Sequence[exp.Expression]) -> exp.Expression:
+        (value,) = values
+        bits = f"bit_count(bit_or(1::UBIGINT << (hash({value.sql(dialect='duckdb')}) % 64)))::BIGINT"
+        return sqlglot.parse_one(bits, dialect="duckdb")
 
 
 def computed(relations: list[tuple[str, exp.Select]], base: tuple[str, str], name: str) -> dict[int, int]:
@@ -24,19 +37,51 @@ def computed(relations: list[tuple[str, exp.Select]], base: tuple[str, str], nam
     return dict(duckdb.connect().execute(sql).fetchall())
 
 
-@pytest.mark.parametrize(("norm", "bound2"), [(1, 1), (1, 4), (1, 400), (2, 1), (2, 4), (2, 6), (2, 400), (2, 2**40)])
-def test_row_weights_are_the_largest_that_fit(norm: int, bound2: int) -> None:
+@pytest.mark.parametrize("dialect", [DUCKDB, Spread()])
+@pytest.mark.parametrize(
+    ("norm", "bound2"),
+    [(1, 1), (1, 4), (1, 400), (2, 1), (2, 4), (2, 6), (2, 63), (2, 64), (2, 67), (2, 400), (2, 2**40)],
+)
+def test_row_weights_are_the_largest_that_fit(norm: int, bound2: int, dialect: Dialect) -> None:
     vector = Vector(kind="rows", norm=norm, bound2=Fraction(bound2), bits=20)  # type: ignore[arg-type]
     shapes = {1: [1], 2: [3, 1], 3: [20], 4: [21], 5: [7] * 9, 6: [5000], 7: [1] * 401, 8: [2, 3, 5, 7, 11]}
+    shapes |= {9: [1] * 63 + [2], 10: [1] * 64 + [2], 11: [18] + [1] * 77, 12: [18] + [1] * 76, 13: [8], 14: [8, 1]}
     rows = "UNION ALL ".join(
         f"SELECT {who} AS o0, {g} AS g FROM range({count}) " for who, v in shapes.items() for g, count in enumerate(v)
     )
-    heavy = computed(over_rows(DUCKDB, vector, ["o0"], ["g"]), ("kept", rows), "heavy")
+    heavy = computed(over_rows(dialect, vector, ["o0"], ["g"]), ("kept", rows), "heavy")
     for who, v in shapes.items():
         wanted = weight(vector, v)
         assert heavy.get(who, 2**20) == wanted, v
         # Only those over the limit are in the relation.
         assert (who in heavy) == (wanted < 2**20)
+
+
+@pytest.mark.parametrize("bound2", [1, 10, 63, 64, 65, 79, 80, 100, 150, 400, 900])
+def test_who_has_few_rows_beyond_different_groups_counts_in_full(bound2: int) -> None:
+    """Every vector of up to 24 rows, and some long ones: whoever is left out has Σv² ≤ C², for each number that may be
+    found of its different groups; and the number is the largest that this lets through at 64 groups."""
+    least = repeated(Vector(kind="rows", norm=2, bound2=Fraction(bound2), bits=20))
+    longer = [[many, *[1] * others] for many in range(1, 40) for others in (0, 20, 62, 63, 64, 90)]
+    for v in itertools.chain(partitions(24), longer):
+        fewest = sum(v) - least + 1
+        if any(fewest <= p for p in range(1, min(len(v), 64) + 1)):
+            assert sum(each * each for each in v) <= bound2, v
+    if least:
+        # 64 groups, and as many rows beyond one in each as are not let through: the norm of one more is too large.
+        assert (least + 1) ** 2 + 63 > bound2
+
+
+def partitions(most: int) -> Iterator[list[int]]:
+    """All ways to lay up to so many rows into groups."""
+
+    def within(rows: int, largest: int) -> Iterator[list[int]]:
+        yield []
+        for first in range(1, min(rows, largest) + 1):
+            for rest in within(rows - first, first):
+                yield [first, *rest]
+
+    return (each for each in within(most, most) if each)
 
 
 @pytest.mark.parametrize("bound2", [1, 2])

@@ -316,6 +316,46 @@ class TestLookups:
             query = read(f"SELECT name, COUNT(*) FROM a {join} p ON a.x = p.z GROUP BY name", declared, evaluate)
             assert query.keys[0].values == values
 
+    @pytest.mark.parametrize(
+        ("text", "values", "rows"),
+        [
+            ("b.g FROM a JOIN b USING (k)", ("u", "v"), [1, 0]),
+            ("b.g FROM a LEFT JOIN b USING (k)", ("u", "v", None), [1, 0, 3]),
+            ("b.g FROM b RIGHT JOIN a USING (k)", ("u", "v", None), [1, 0, 3]),
+            ("b.g FROM a FULL JOIN b ON a.k = b.k AND a.x > 9", ("u", "v", None), [1, 0, 4]),
+            ("a.g FROM a LEFT JOIN b USING (k)", ("u", "v"), [2, 1]),
+            ("UPPER(b.g) FROM a LEFT JOIN b USING (k)", ("U", "V", None), [1, 0, 3]),
+            ("COALESCE(b.g, 'none') FROM a LEFT JOIN b USING (k)", ("u", "v", "none"), [1, 0, 3]),
+            ("g FROM (SELECT k, LAG(g) OVER (PARTITION BY k ORDER BY x) AS g FROM a)", ("u", "v", None), [0, 1, 3]),
+            ("g FROM (SELECT k, MIN(g) OVER (PARTITION BY k) AS g FROM a)", ("u", "v", None), [3, 0, 0]),
+        ],
+    )
+    def test_a_missing_row_shows_null_which_is_a_key(self, text: str, values: tuple[Any, ...], rows: list[int]) -> None:
+        """NULL that the question makes is a group of its own, though nobody declared it: DuckDB shows it too."""
+        kinds = {"k": pa.int64(), "x": pa.int64(), "g": pa.string()}
+        worlds = {
+            "a": frame([(1, 1, "u"), (2, 2, "v"), (2, 4, "u"), (3, 3, "other")], **kinds),
+            "b": frame([(1, 1, "u"), (4, 1, "other")], **kinds),
+        }
+        listed = {"g": {"keys": ["u", "v"]}}
+        tables = {name: Table(each, limits={"rows": 3}, columns=listed) for name, each in worlds.items()}
+        declared, asked = (
+            schema(tables, PERSON),
+            f"SELECT {text.replace(' FROM', ' AS g, COUNT(*) FROM', 1)} GROUP BY ALL",
+        )
+        query = read(asked, declared, evaluate)
+        assert query.keys[0].values == values
+        program = plan(query, declared, 1)
+        with DuckDB(tables, declared, threads=1) as engine:
+            engine.rehearse(program)
+            found = engine.run(program)
+        assert [int(each) >> program.measures[0].fraction for each in found.measures[0]] == rows
+        with duckdb.connect(":memory:") as plain:
+            for name, each in worlds.items():
+                plain.register(name, each)
+            wanted = dict(plain.execute(asked).fetchall())
+        assert [wanted.get(value, 0) for value in values] == rows
+
     def test_no_row_becomes_more_than_a_million(self) -> None:
         public = Table(frame([(i,) for i in range(1_100)], z=pa.int64()), public=True)
         tables = {"a": Table(numbers([(1, 1)]), limits={"rows": 2}), "p": public}

@@ -69,6 +69,7 @@ class Question:
     """A question with its parts. constructs: what it exercises.
 
     head: WITH …. source: FROM … WHERE …. keys: expressions and names. group, tail: GROUP BY …, HAVING … and the rest.
+    derived: arithmetic on its aggregates, where it asks for that too.
     """
 
     sql: str
@@ -79,6 +80,7 @@ class Question:
     aggregates: tuple[Asked, ...]
     group: str
     tail: str
+    derived: str = ""
 
 
 def questions(
@@ -154,8 +156,8 @@ class _Maker:
         ]
         group = self._group(keys)
         tail = self._tail(keys, aggregates)
-        if self.wants("arithmetic on aggregates", 0.3):
-            outputs.append(f"{self._derived(aggregates)} AS derived")
+        derived = self._derived(aggregates) if self.wants("arithmetic on aggregates", 0.3) else ""
+        outputs += [f"{derived} AS derived"] if derived else []
         sql = " ".join(part for part in (head, f"SELECT {', '.join(outputs)}", source, group, tail) if part)
         return Question(
             sql=sql,
@@ -166,6 +168,7 @@ class _Maker:
             aggregates=aggregates,
             group=group,
             tail=tail,
+            derived=derived,
         )
 
     def _source(self) -> tuple[str, str]:

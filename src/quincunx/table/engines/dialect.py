@@ -21,12 +21,14 @@ class Dialect(ABC):
     """One engine's way to write a statement. It has no state, and what it writes raises for no row.
 
     name: the language, as sqlglot prints it. types: a type of `Piece` → the engine's own, where it has another name.
-    reads_again: rows of one state are read twice in less time than they are kept; a choice of speed.
+    reads_again: rows of one state are read twice in less time than they are kept; a choice of speed. weighs_all: and in
+    less time than that, all rows are joined to the weights of some people.
     """
 
     name: ClassVar[str]
     types: ClassVar[Mapping[str, str]] = {}
     reads_again: ClassVar[bool] = False
+    weighs_all: ClassVar[bool] = False
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
         """The text of a statement."""
@@ -85,7 +87,7 @@ class Dialect(ABC):
     # Whole numbers.
 
     @abstractmethod
-    def total(self, x: exp.Expression) -> exp.Expression:
+    def total(self, x: Piece) -> exp.Expression:
         """The exact sum of whole numbers, as wide as it comes; NULL over no rows."""
 
     @abstractmethod
@@ -99,6 +101,10 @@ class Dialect(ABC):
     @abstractmethod
     def root(self, q: exp.Expression) -> exp.Expression:
         """⌊√q⌋ of a whole number below 2^52, or one beside it."""
+
+    def different(self, values: Sequence[exp.Expression]) -> exp.Expression | None:  # noqa: ARG002
+        """Over rows, a number from 1 to 64 that is at most the number of different values; None: not worth its time."""
+        return None
 
     @abstractmethod
     def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:

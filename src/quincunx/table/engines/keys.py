@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,18 @@ from sqlglot import exp
 
 from quincunx.data import decimal_parts
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.typed_sql import INTEGERS, Piece, binary, choose, decimal_text, double, iso, nearest
+from quincunx.table.engines.typed_sql import (
+    INTEGERS,
+    Piece,
+    binary,
+    call,
+    choose,
+    decimal_text,
+    double,
+    iso,
+    nearest,
+    whole,
+)
 from quincunx.table.expression import Value
 
 
@@ -82,3 +94,40 @@ def python_value(value: Any) -> Value:
         return Fraction(value)
     found: Value = value
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Public keys that are whole numbers one after another, and NULL after them where `nulls` says so."""
+
+    first: int
+    last: int
+    nulls: bool
+
+
+def run_of(values: Sequence[Value], kind: str) -> Run | None:
+    """The run that keys of a type are, whose places follow by subtraction; None where they are to be looked up."""
+    numbers = [each for each in values if type(each) is int]
+    nulls = tuple(values[len(numbers) :])
+    if kind != "BIGINT" or not numbers or nulls not in ((), (None,)):
+        return None
+    first, last = numbers[0], numbers[-1]
+    if numbers != list(range(first, last + 1)) or max(abs(first), abs(last)) >= 2**62:
+        return None
+    return Run(first=first, last=last, nulls=bool(nulls))
+
+
+def within_run(run: Run, k: exp.Expression) -> exp.Expression:
+    """Whether a key is one of the run."""
+    between: exp.Expression = exp.Between(this=k.copy(), low=whole(run.first), high=whole(run.last))
+    if not run.nulls:
+        return between
+    return exp.Paren(this=exp.Or(this=between, expression=exp.Is(this=k.copy(), expression=exp.null())))
+
+
+def place_in(run: Run, k: exp.Expression) -> exp.Expression:
+    """Where a key of the run stands in it. Of any other key it is some number, and no error."""
+    moved = call("LEAST", call("GREATEST", k.copy(), whole(run.first)), whole(run.last))
+    place = binary(exp.Sub, moved, whole(run.first))
+    missing = exp.Is(this=k.copy(), expression=exp.null())
+    return choose([(missing, whole(run.last - run.first + 1))], place) if run.nulls else place

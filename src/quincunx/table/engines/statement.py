@@ -13,7 +13,7 @@ from quincunx.errors import QueryError
 from quincunx.table.engines import votes, weights
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emission import emit
-from quincunx.table.engines.keys import normal, public_key
+from quincunx.table.engines.keys import normal, place_in, public_key, run_of, within_run
 from quincunx.table.engines.lattice import (
     at_rung,
     bucket,
@@ -175,8 +175,8 @@ class _Writer:
     def _keep(self) -> None:
         """`kept`: rows with a public key (or any, where unknown), with the number or values of their group."""
         for i, key in enumerate(self.query.keys):
-            if key.values is not None:
-                kind = self._emit(key.expression).type
+            kind = self._emit(key.expression).type
+            if key.values is not None and run_of(key.values, kind) is None:
                 self.add(f"key{i}", self.d.keys(f"keys{i}", f"places{i}", kind))
         joined, number = self._matched("read")
         for name in self.owners:
@@ -208,11 +208,16 @@ class _Writer:
         for i, key in enumerate(self.query.keys):
             if key.values is None:
                 continue
-            listed, places, nulls = public_key(key.values, self._emit(key.expression).type)
-            self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
-            on = self.d.same(column(f"k{i}", rows), column("v", f"key{i}"), nulls=nulls)
-            joined = joined.join(f"key{i}", on=on, copy=False)
-            number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), column("i", f"key{i}"))
+            kind, k = self._emit(key.expression).type, column(f"k{i}", rows)
+            run = run_of(key.values, kind)
+            if run is None:
+                listed, places, nulls = public_key(key.values, kind)
+                self.parameters[f"keys{i}"], self.parameters[f"places{i}"] = listed, places
+                on = self.d.same(k, column("v", f"key{i}"), nulls=nulls)
+                joined, place = joined.join(f"key{i}", on=on, copy=False), column("i", f"key{i}")
+            else:
+                joined, place = joined.where(within_run(run, k), copy=False), place_in(run, k)
+            number = binary(exp.Add, binary(exp.Mul, number, whole(len(key.values))), place)
         return joined, number
 
     def _piece(self, expression: Expression) -> Piece:
@@ -244,6 +249,9 @@ class _Writer:
         if self.stored is not None and self.known and self.query.keys and not self.histograms:
             return self._by_key(vectors[0])
         summed = any(_plain(measure) for measure in self.program.measures if measure.vector.kind == "rows")
+        if vectors[0].bits and self.held is None and self.d.weighs_all:
+            weighed = self._weighed(vectors[0], "kept", self.groups)
+            return [self._grouped(weighed)] if summed else []
         parts = [self._grouped(self._measured(self._full, "kept", self.groups))] if summed else []
         if vectors[0].bits:
             among = "kept"
@@ -263,10 +271,15 @@ class _Writer:
         return some if crowd is None else self.d.semi(some, crowd, self.owners)
 
     def _weighed(self, vector: Vector, rows: str, groups: Sequence[str]) -> exp.Select:
-        """What those over the limit have too much, taken off again: they alone are joined, which is faster."""
+        """What those over the limit have too much, taken off again: they alone are joined, which is faster.
+
+        Or all rows with their weights, on an engine that is faster so.
+        """
         for name, relation in weights.over_rows(self.d, vector, self.owners, groups, rows):
             self.add(name, relation)
         on = self._same(rows, "heavy", self.owners)
+        if self.d.weighs_all:
+            return self._measured(self._all, rows, groups).join("heavy", on=on, join_type="left", copy=False)
         return self._measured(self._excess, rows, groups).join("heavy", on=on, copy=False)
 
     def _by_key(self, vector: Vector) -> list[exp.Select]:
@@ -338,7 +351,8 @@ class _Writer:
             found.append(self._at(i, full, "kept"))
             if bits:
                 heavy, among = ("heavy", self.among) if measure.ladder is None else self._climbers(i, measure.ladder)
-                excess = binary(exp.Sub, self.d.total(column("w", heavy)), full.copy())
+                weighed = self.d.total(self._weight(column("w", heavy), bits))
+                excess = binary(exp.Sub, weighed, full.copy())
                 on = self._same(among, heavy, self.owners)
                 found.append(self._at(i, excess, among).join(heavy, on=on, copy=False))
         return [self._grouped(part, values=True) for part in found]
@@ -366,14 +380,19 @@ class _Writer:
         """What all rows add up to with W = 2^bits: no row is cut, so the factor 2^fraction comes after the sum."""
         x = column(f"x{i}", rows)
         if not measure.counts:
-            total: exp.Expression = self.d.total(x)
+            total = self.d.total(Piece(sql=x, type="BIGINT", bits=_size(measure).bit_length()))
         elif measure.argument is None and measure.where is None:
             total = exp.Count(this=exp.Star())
         else:
-            total = self.d.total(choose([(x, whole(1))], whole(0)))
+            total = self.d.total(self._weight(choose([(x, whole(1))], whole(0)), 0))
         if not measure.fraction:
             return total
         return binary(exp.Mul, cast(total, "HUGEINT"), cast(text(str(1 << measure.fraction)), "HUGEINT"))
+
+    def _all(self, i: int, measure: Measure, rows: str) -> exp.Expression:
+        """All rows, each with its own weight: that of those over the limit, which a relation has, or W = 2^bits."""
+        weight = call("COALESCE", column("w", "heavy"), whole(1 << measure.vector.bits))
+        return self._total(i, measure, rows, weight)
 
     def _excess(self, i: int, measure: Measure, rows: str, weights: str = "heavy") -> exp.Expression:
         """Rows of those over the limit: with their own weight, which a relation has, less with W = 2^bits."""
@@ -382,18 +401,25 @@ class _Writer:
 
     def _total(self, i: int, measure: Measure, rows: str, weight: exp.Expression) -> exp.Expression:
         x = column(f"x{i}", rows)
+        bits, shift = measure.vector.bits, measure.vector.bits - measure.fraction
         if measure.counts:
             plain = measure.argument is None and measure.where is None
-            return self.d.total(weight.copy() if plain else choose([(x, weight.copy())], whole(0)))
-        size = max(abs(measure.low - measure.centre), abs(measure.high - measure.centre))
-        bits, shift = measure.vector.bits, measure.vector.bits - measure.fraction
+            weighed = weight.copy() if plain else choose([(x, weight.copy())], whole(0))
+            return self.d.total(self._weight(weighed, bits))
+        size = _size(measure)
         small = size << bits < 2**62
         product = binary(exp.Mul, x if small else cast(x, "HUGEINT"), weight.copy())
-        if not shift:
-            return self.d.total(product)
-        # The quotient is cut toward zero, so that no row counts for more than its weight says.
         share = Piece(sql=product, type="BIGINT" if small else "HUGEINT", bits=(size << bits).bit_length())
-        return self.d.total(self.d.quotient(share, constant(1 << shift)))
+        if not shift:
+            return self.d.total(share)
+        # The quotient is cut toward zero, so that no row counts for more than its weight says.
+        cut = self.d.quotient(share, constant(1 << shift))
+        return self.d.total(Piece(sql=cut, type=share.type, bits=(size << measure.fraction).bit_length()))
+
+    @staticmethod
+    def _weight(sql: exp.Expression, bits: int) -> Piece:
+        """A weight or 0: at most 2^bits."""
+        return Piece(sql=sql, type="BIGINT", bits=max(1, bits))
 
     def _people(self) -> list[exp.Select]:
         found = []
@@ -413,7 +439,7 @@ class _Writer:
                     self.add(name, relation)
                 select = select.join(heavy, join_type="left", on=self._same(f"units{i}", heavy, self.owners))
                 weight = call("COALESCE", column("w", heavy), whole(1 << measure.vector.bits))
-            found.append(self._alone(i, select, weight))
+            found.append(self._alone(i, select, self._weight(weight, measure.vector.bits)))
         return found
 
     def _values(self) -> list[exp.Select]:
@@ -434,14 +460,14 @@ class _Writer:
                 ):
                     self.add(name, relation)
                 each = each.join(heavy, join_type="left", on=self._same(held, heavy, self.owners))
-                weighed = self.d.total(call("COALESCE", column("w", heavy), full))
-                one = call("LEAST", weighed, full.copy())
+                weight = self._weight(call("COALESCE", column("w", heavy), full), measure.vector.bits)
+                one = call("LEAST", self.d.total(weight), full.copy())
             self.add(values, each.select(exp.alias_(one, "t")).group_by(*(column(name, held) for name in names)))
             select = exp.select(*(column(name, values) for name in self.groups)).from_(values)
-            found.append(self._alone(i, select, column("t", values)))
+            found.append(self._alone(i, select, Piece(sql=column("t", values), type="HUGEINT")))
         return found
 
-    def _alone(self, i: int, select: exp.Select, weight: exp.Expression) -> exp.Select:
+    def _alone(self, i: int, select: exp.Select, weight: Piece) -> exp.Select:
         """One measure in each group, from a relation of its own."""
         for j in range(len(self.program.measures)):
             select = select.select(exp.alias_(self.d.total(weight) if i == j else whole(0), f"m{j}"))
@@ -490,10 +516,12 @@ class _Writer:
             .order_by(*(self.d.ordered(key.copy()) for key in keys))
         )
         for name in names:
-            total = call("LEAST", call("GREATEST", self.d.total(column(name)), whole(-LARGEST)), whole(LARGEST))
+            added = self.d.total(Piece(sql=column(name), type="HUGEINT"))
+            total = call("LEAST", call("GREATEST", added, whole(-LARGEST)), whole(LARGEST))
             final = final.select(exp.alias_(cast(total, "BIGINT"), name), copy=False)
         if self.program.selection is not None:
-            voted: exp.Expression = exp.GT(this=self.d.total(column("s")), expression=whole(0))
+            votes_ = self.d.total(Piece(sql=column("s"), type="HUGEINT"))
+            voted: exp.Expression = exp.GT(this=votes_, expression=whole(0))
             if self.histograms:
                 # Values of keys for which nobody votes are left out when the result is read.
                 voted = exp.Or(this=voted, expression=exp.GTE(this=column("q"), expression=whole(0)))
@@ -501,6 +529,11 @@ class _Writer:
         for name, relation, once in self.relations:
             final = final.with_(name, as_=relation, materialized=self.d.materialised(once), copy=False)
         return final
+
+
+def _size(measure: Measure) -> int:
+    """How much a row adds before it is weighted, at most."""
+    return max(abs(measure.low - measure.centre), abs(measure.high - measure.centre))
 
 
 def _plain(measure: Measure) -> bool:

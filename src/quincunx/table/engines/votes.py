@@ -53,8 +53,9 @@ def relations(
     first = exp.select(*who, *keys).from_("ranked").where(exp.LTE(this=column("r"), expression=most.copy()))
     chosen = exp.select(*who, *keys).from_(exp.union(few, first, distinct=False).subquery("both"))
     same = both([exp.EQ(this=column(name, "chosen"), expression=column(name, "shares")) for name in owners])
+    share = Piece(sql=column("w", "shares"), type="BIGINT", bits=selection.bits)
     votes = (
-        exp.select(*(column(name, "chosen") for name in groups), exp.alias_(d.total(column("w", "shares")), "s"))
+        exp.select(*(column(name, "chosen") for name in groups), exp.alias_(d.total(share), "s"))
         .from_("chosen")
         .join("shares", on=same)
         .group_by(*(column(name, "chosen") for name in groups))

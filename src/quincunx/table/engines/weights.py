@@ -22,6 +22,12 @@ def in_full(vector: Vector) -> int:
     return isqrt(int(vector.bound2))
 
 
+def repeated(vector: Vector) -> int:
+    """Whoever has fewer rows than so many beyond one in each of 1 ≤ p ≤ 64 groups has ‖v‖₂ ≤ C, and counts in full."""
+    # Of n rows in d ≥ p groups, Σv² ≤ (n − d + 1)² + d − 1 ≤ (n − p + 1)² + p − 1: all others in one group.
+    return isqrt(max(0, int(vector.bound2) - 63))
+
+
 def over_rows(
     d: Dialect, vector: Vector, owners: Sequence[str], groups: Sequence[str], source: str = "kept", mark: str = ""
 ) -> list[tuple[str, exp.Select]]:
@@ -35,14 +41,17 @@ def over_rows(
     most = isqrt(int(vector.bound2))
     counted = exp.select(*keys, exp.alias_(rows, "n")).from_(source).group_by(*keys)
     heavy = counted.having(exp.GT(this=rows.copy(), expression=whole(most)))
+    spread = d.different([column(name) for name in groups]) if vector.norm == 2 and groups else None
+    if spread is not None:
+        again = binary(exp.Sub, rows.copy(), spread)
+        heavy = heavy.having(exp.GTE(this=again, expression=whole(repeated(vector))))
     if vector.norm == 1:
         weight = d.quotient(constant(most << vector.bits), _small("n"))
         return [(over, heavy), (heavy_name, exp.select(*keys, exp.alias_(weight, "w")).from_(over))]
     # ‖v‖₂ ≤ ‖v‖₁: whoever has at most C rows has a norm of at most C, and needs no look at the groups.
     counts = exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v")).from_(source)
     each = d.semi(counts, over, owners).group_by(*keys, *(column(name) for name in groups))
-    v = _squarable(vector)
-    square = d.total(binary(exp.Mul, v, v.copy()))
+    square = d.total(_square(vector))
     quotient = d.quotient(constant(int(vector.bound2) << 2 * vector.bits), Piece(sql=square, type="HUGEINT"))
     squares = (
         exp.select(*keys, exp.alias_(quotient, "q"))
@@ -87,8 +96,7 @@ def crowded(d: Dialect, vector: Vector, owners: Sequence[str], key: Piece, rows:
     whose = [column(name) for name in owners]
     each = exp.select(*whose, exp.alias_(exp.Count(this=exp.Star()), "v")).from_(rows)
     each = each.where(exp.GT(this=column("n"), expression=whole(in_full(vector)))).group_by(*whose, key.sql)
-    v = _squarable(vector)
-    square = d.total(binary(exp.Mul, v, v.copy()))
+    square = d.total(_square(vector))
     found = exp.select(*(each.copy() for each in whose)).from_(each.subquery("pairs"))
     return found.group_by(*whose).having(exp.GT(this=square, expression=whole(int(vector.bound2))))
 
@@ -98,10 +106,13 @@ def _small(name: str) -> Piece:
     return Piece(sql=column(name), type="BIGINT")
 
 
-def _squarable(vector: Vector) -> exp.Expression:
-    """v in a type that holds its square: saturated at ⌊C·2^bits⌋ + 1, where W = 0 anyway, if that makes it a BIGINT."""
+def _square(vector: Vector) -> Piece:
+    """v² in a type that holds it: v saturated at ⌊C·2^bits⌋ + 1, where W = 0 anyway, if that makes it a BIGINT."""
     cap = isqrt(int(vector.bound2) << 2 * vector.bits) + 1
-    return call("LEAST", column("v"), whole(cap)) if cap < 2**31 else cast(column("v"), "HUGEINT")
+    small = cap < 2**31
+    v = call("LEAST", column("v"), whole(cap)) if small else cast(column("v"), "HUGEINT")
+    square = binary(exp.Mul, v, v.copy())
+    return Piece(sql=square, type="BIGINT", bits=2 * cap.bit_length()) if small else Piece(sql=square, type="HUGEINT")
 
 
 def over_groups(

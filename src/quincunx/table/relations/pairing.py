@@ -89,13 +89,8 @@ class Pairing(Relation):
         shows = next((each for own, each in self.supplied if own.slot == column.slot), column)
         for side in self.inputs:
             found = side.declared(shows) if isinstance(shows, Column) else None
-            if found is None:
-                continue
-            if shows is column:
-                return found
-            # Of public rows all values are known, so that NULL is the one that a missing partner adds.
-            keys = found.keys if found.keys is None or side.owner is not None else (*found.keys, None)
-            return replace(found, nullable=True, keys=None if keys is None else tuple(dict.fromkeys(keys)))
+            if found is not None:
+                return found if shows is column else found.or_missing()
         return None
 
     def fused(self) -> Relation:

@@ -216,7 +216,7 @@ class Window(Relation):
                 continue
             if each.picked is not None:
                 found = self.source.declared(each.picked) if isinstance(each.picked, Column) else None
-                return None if found is None else replace(found, nullable=True)
+                return None if found is None else found.or_missing()
             bounds = None if made.low is None or made.high is None else (made.low, made.high)
             return ColumnSchema(name=made.name, type=made.type, bounds=bounds, nullable=made.nullable)
         return self.source.declared(column)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,7 @@ from quincunx.table.rules import plan
 from quincunx.table.schema import Schema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table, schema
+from tests.spark import USUAL
 from tests.table.engines.postgres.both import equal
 from tests.table.engines.postgres.test_engine import RAISING
 from tests.table.engines.spark.places import framed, stored
@@ -208,6 +212,78 @@ def test_finding_those_over_the_limit_first_changes_nothing(
     )
     assert both(stored(frame, tmp_path), frame, columns, {"rows": 3, "groups": 2}, questions) == 4
     assert any("BROADCAST(`heavy" in each for each in written) == bool(most)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_people_are_counted_in_arrays_and_beyond_them(
+    cluster: SparkSession,  # noqa: ARG001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: bool,
+) -> None:
+    """With the code that users' Spark makes, and more people than the arrays hold: DuckDB's integers, in both norms.
+
+    Only whole numbers are counted so, and only in the one statement.
+    """
+    choose = random.Random("people")
+    people = [-(2**63), -1, 0, 2**31, 2**62, 2**63 - 1, *range(7, 4_000)]
+    rows = [
+        (p, choose.randrange(70), choose.randrange(90)) for p in people for _ in range(choose.choice((1, 3, 9, 40)))
+    ]
+    choose.shuffle(rows)
+    owners = pa.array([str(p) for p, _, _ in rows]) if text else pa.array([p for p, _, _ in rows], pa.int64())
+    frame = pa.table({"person": owners, "g": [g for _, g, _ in rows], "x": [x for _, _, x in rows]})
+
+    def usual(session: SparkSession) -> SparkSession:
+        found = own(session)
+        for name, value in USUAL.items():
+            found.conf.set(name, value)
+        return found
+
+    set_: list[str] = []
+    counting = stages._counting
+
+    @contextmanager
+    def watched(session: SparkSession, frame: Any) -> Iterator[None]:
+        name = next(iter(stages._MAP))
+        with counting(session, frame):
+            set_.append(session.conf.get(name) or "")
+            yield
+        assert session.conf.get(name) == "false"
+
+    monkeypatch.setattr(engines, "own", usual)
+    monkeypatch.setattr(engines, "LARGE", 0)
+    monkeypatch.setattr(stages, "_counting", watched)
+    monkeypatch.setitem(stages._MAP, "spark.sql.codegen.aggregate.fastHashMap.capacityBit", "10")
+    columns = {"g": {"keys": list(range(60))}, "x": {"bounds": (-5, 80)}}
+    questions = ("SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t WHERE x > 3 GROUP BY g", "SELECT SUM(x) AS s FROM t")
+    for limit in (2, 9):
+        assert both(stored(frame, tmp_path), frame, columns, {"rows": limit}, questions) == 4
+    assert set_
+    assert set(set_) == {"false" if text else "true"}
+
+
+def test_sums_by_parts_are_exact(cluster: SparkSession) -> None:
+    """At the ends of the parts, of either sign, for every size that may be known of the numbers."""
+    session, ends = own(cluster), [0, 1, 2**15, 2**16 - 1, 2**16, 2**16 + 1, 2**31, 2**32 - 1, 2**32, 2**47, 2**48 + 5]
+    for bits in (1, 15, 16, 17, 20, 32, 33, 48, 49, 61, 63):
+        values = [sign * each for each in (*ends, 2**62 - 1) if each <= 2**bits for sign in (1, -1)] + [-(2**bits) + 1]
+        listed = ", ".join(f"(CAST('{value}' AS BIGINT))" for value in values * 3)
+        asked = SPARK.written(SPARK.total(Piece(sql=column("x"), type="BIGINT", bits=bits)))
+        (row,) = session.sql(f"SELECT {asked} FROM VALUES {listed} AS t(x)").collect()
+        assert int(row[0]) == 3 * sum(values), bits
+        (row,) = session.sql(f"SELECT {asked} FROM VALUES {listed} AS t(x) WHERE FALSE").collect()
+        assert row[0] is None
+
+
+def test_different_groups_are_never_too_many(cluster: SparkSession) -> None:
+    """At least 1, at most 64, and at most the number of different values, NULL among them."""
+    session, asked = own(cluster), SPARK.written(SPARK.different([column("g"), column("h")]))
+    select = f"SELECT n, {asked} FROM (SELECT n, IF(g % n = 7, NULL, g % n) AS g, CAST(g % 2 AS STRING) AS h FROM t)"
+    pairs = session.sql("SELECT n, g FROM (SELECT id + 1 AS n FROM range(300)), (SELECT id AS g FROM range(700))")
+    pairs.createOrReplaceTempView("t")
+    for n, found in session.sql(f"{select} GROUP BY n").collect():
+        assert 1 <= found <= min(64, n if n % 2 == 0 else 2 * n)
 
 
 def test_a_changed_file_is_noticed(

@@ -52,9 +52,9 @@ class DuckDBDialect(Dialect):
         # Ascending, bytewise and NULL last by the settings of every connection.
         return exp.Ordered(this=x)
 
-    def total(self, x: exp.Expression) -> exp.Expression:
+    def total(self, x: Piece) -> exp.Expression:
         # A sum of BIGINT is a HUGEINT, which 2^64 rows do not fill.
-        return exp.Sum(this=x)
+        return exp.Sum(this=x.sql)
 
     def quotient(self, x: Piece, y: Piece) -> exp.Expression:
         return binary(exp.IntDiv, x.sql, y.sql)

@@ -82,9 +82,9 @@ class PostgresDialect(Dialect):
 
     # Whole numbers.
 
-    def total(self, x: exp.Expression) -> exp.Expression:
+    def total(self, x: Piece) -> exp.Expression:
         # A sum of BIGINT is a NUMERIC, which has no end.
-        return exp.Sum(this=x)
+        return exp.Sum(this=x.sql)
 
     def quotient(self, x: Piece, y: Piece) -> exp.Expression:
         if x.type == y.type == "BIGINT":

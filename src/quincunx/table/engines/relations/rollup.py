@@ -61,9 +61,10 @@ def folded(d: Dialect, fold: Fold, emitted: dict[Expression, Piece]) -> Piece:
         case "distinct":
             return Piece(sql=exp.Count(this=exp.Distinct(expressions=[value])), type="BIGINT")
         case "sum":
-            return Piece(sql=d.total(value), type="HUGEINT")
+            return Piece(sql=d.total(Piece(sql=value, type="HUGEINT")), type="HUGEINT")
         case "squares":
-            return Piece(sql=d.total(exp.Mul(this=value, expression=value.copy())), type="HUGEINT")
+            square = Piece(sql=exp.Mul(this=value, expression=value.copy()), type="HUGEINT")
+            return Piece(sql=d.total(square), type="HUGEINT")
         case "least":
             return Piece(sql=_least(given, value), type=given.type)
         case "greatest":

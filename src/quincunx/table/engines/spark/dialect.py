@@ -12,7 +12,7 @@ from quincunx.table.engines import doubles
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.spark import scan
 from quincunx.table.engines.spark.casting import attempt, attempted, divided, rounded, within
-from quincunx.table.engines.spark.whole import guarded, quotient
+from quincunx.table.engines.spark.whole import guarded, quotient, total
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, double, text, whole
 from quincunx.table.schema import ColumnSchema
 
@@ -25,6 +25,7 @@ class SparkDialect(Dialect):
     """Spark 4 with the settings of session.py."""
 
     name = "spark"
+    weighs_all = True
 
     def written(self, tree: exp.Expression, *, pretty: bool = False) -> str:
         """The text of a statement. What public keys are matched by is sent to every worker."""
@@ -86,9 +87,8 @@ class SparkDialect(Dialect):
 
     # Whole numbers.
 
-    def total(self, x: exp.Expression) -> exp.Expression:
-        # A sum of BIGINT would be one, and raise.
-        return exp.Sum(this=cast(x, "HUGEINT"))
+    def total(self, x: Piece) -> exp.Expression:
+        return total(x)
 
     def quotient(self, x: Piece, y: Piece) -> exp.Expression:
         return quotient(x, y)
@@ -98,6 +98,11 @@ class SparkDialect(Dialect):
 
     def root(self, q: exp.Expression) -> exp.Expression:
         return call("FLOOR", call("SQRT", cast(q, "DOUBLE")))
+
+    def different(self, values: Sequence[exp.Expression]) -> exp.Expression:
+        # As many bits as are set by the values' hashes.
+        place = cast(exp.Paren(this=exp.BitwiseAnd(this=call("XXHASH64", *values), expression=whole(63))), "INTEGER")
+        return cast(call("BIT_COUNT", call("BIT_OR", call("SHIFTLEFT", whole(1), place))), "BIGINT")
 
     def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
         # PERCENTILE_DISC would be a double, which holds 53 bits. GET is NULL where there is no such place.

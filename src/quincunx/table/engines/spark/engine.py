@@ -211,9 +211,9 @@ class SparkEngine:
 
     def _constants(self, session: SparkSession, program: Program) -> None:
         """Views of public keys and public tables."""
-        for i, key in enumerate(program.query.keys):
-            if key.values is not None:
-                given = self._written(program).parameters
+        given = self._written(program).parameters
+        for i in range(len(program.query.keys)):
+            if f"keys{i}" in given:
                 listed_ = zip(given[f"keys{i}"], given[f"places{i}"], strict=True)
                 # What is too large for a whole number belongs to no row.
                 pairs = [(v, place) for v, place in listed_ if not isinstance(v, int) or abs(v) <= LARGEST]

@@ -1,11 +1,13 @@
 """Those over the limit, found first and written down: few of them are sent to every worker. A choice of speed.
 
 How many there are decides how they are joined, and nothing else: neither way can fail where the other does not, because
-a set that is too large to be sent is not sent.
+a set that is too large to be sent is not sent. See spark.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,12 +16,18 @@ from sqlglot import exp
 from quincunx.table.engines.spark.dialect import SPARK, joined
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # A person with a weight takes below a hundred bytes.
 MOST: Final = 1_000_000
 # Who has too many rows or groups, and who of them is over the limit, with a weight.
 _PEOPLE: Final = ("over", "heavy")
+# Whole numbers are counted in arrays of 2^20 different ones, some 35 MB for each task; others as Spark always does.
+_MAP: Final = {
+    "spark.sql.codegen.aggregate.map.vectorized.enable": "true",
+    "spark.sql.codegen.aggregate.map.twolevel.partialOnly": "false",
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
+}
 
 
 def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
@@ -27,15 +35,13 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
     left = tree.copy()
     few: dict[str, bool] = {}
     for relation in [each for each in left.ctes if each.alias.startswith(_PEOPLE)]:
-        name, above = relation.alias, _alone(relation.this)
-        if above in few:
-            # A row for each of those that were counted, at most: it stays where it is.
-            few[name] = few[above]
+        name = relation.alias
+        above = next((each for each in _below(left, name) if each in few), None)
+        if above is not None and few[above]:
+            # A row for each of those who were counted, at most: it stays where it is.
+            few[name] = True
         else:
-            place = (folder / name).as_uri()
-            session.sql(SPARK.written(_upto(left, name))).write.parquet(place)
-            found = session.read.parquet(place)
-            found.createOrReplaceTempView(name)
+            found = _written(session, left, name, folder)
             relation.pop()
             few[name] = found.count() <= MOST
         for select in list(left.find_all(exp.Select)) if few[name] else ():
@@ -44,11 +50,38 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
     return left
 
 
-def _alone(select: exp.Expression) -> str:
-    """The one relation from which a SELECT takes rows, by its name; "" where there may be several."""
-    of = select.args.get("from_")
-    several = any(select.args.get(each) for each in ("joins", "laterals"))
-    return of.this.name if of is not None and isinstance(of.this, exp.Table) and not several else ""
+def _written(session: SparkSession, tree: exp.Select, name: str, folder: Path) -> DataFrame:
+    """A relation, written down: a view of its name."""
+    frame = session.sql(SPARK.written(_upto(tree, name)))
+    place = (folder / name).as_uri()
+    with _counting(session, frame):
+        frame.write.parquet(place)
+    found = session.read.schema(frame.schema).parquet(place)
+    found.createOrReplaceTempView(name)
+    return found
+
+
+@contextmanager
+def _counting(session: SparkSession, frame: DataFrame) -> Iterator[None]:
+    """In the block rows are counted by whole numbers in arrays. Texts would fill them by their lengths."""
+    wanted = _MAP if all(kind == "bigint" for _, kind in frame.dtypes) else {}
+    before = {name: session.conf.get(name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            session.conf.set(name, value)
+        yield
+    finally:
+        for name, kept in before.items():
+            session.conf.set(name, kept or "")
+
+
+def _below(tree: exp.Select, name: str) -> Iterator[str]:
+    """The relations from which one is made, down to the rows, by their names."""
+    made = {each.alias: each.this for each in tree.ctes}
+    while (select := made.get(name)) is not None and isinstance(select.args["from_"].this, exp.Table):
+        yield from joined(select)
+        name = select.args["from_"].this.name
+        yield name
 
 
 def _upto(tree: exp.Select, name: str) -> exp.Select:
