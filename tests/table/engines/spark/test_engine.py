@@ -245,7 +245,7 @@ def test_people_are_counted_in_arrays_and_beyond_them(
 
     @contextmanager
     def watched(session: SparkSession, frame: Any) -> Iterator[None]:
-        name = next(iter(stages._MAP))
+        name = next(iter(stages._ARRAYS))
         with counting(session, frame):
             set_.append(session.conf.get(name) or "")
             yield
@@ -254,7 +254,7 @@ def test_people_are_counted_in_arrays_and_beyond_them(
     monkeypatch.setattr(engines, "own", usual)
     monkeypatch.setattr(engines, "LARGE", 0)
     monkeypatch.setattr(stages, "_counting", watched)
-    monkeypatch.setitem(stages._MAP, "spark.sql.codegen.aggregate.fastHashMap.capacityBit", "10")
+    monkeypatch.setattr(stages, "capacity", lambda _: 10)
     columns = {"g": {"keys": list(range(60))}, "x": {"bounds": (-5, 80)}}
     questions = ("SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t WHERE x > 3 GROUP BY g", "SELECT SUM(x) AS s FROM t")
     for limit in (2, 9):

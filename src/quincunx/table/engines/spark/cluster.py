@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from quincunx.errors import DataError, kind_of
 
 _LOCAL: Final = re.compile(r"local(\[.*\])?")
+_THREADS: Final = re.compile(r"local\[(\d+)[,\]].*")
+_MEMORY: Final = re.compile(r"(\d+)([kmgt]?)b?")
+# What Spark takes where nothing is said; and cores that a worker may have.
+_USUAL, _CORES = "1g", 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +45,21 @@ class Cluster:
 def is_local(master: str) -> bool:
     """Whether Spark runs on this machine alone."""
     return _LOCAL.fullmatch(master) is not None
+
+
+def room(setting: Callable[[str, str], str | None]) -> int:
+    """The bytes of heap for each task that a worker runs at a time, from settings; few where they are not known."""
+    here = is_local(setting("spark.master", "") or "")
+    said = setting("spark.driver.memory" if here else "spark.executor.memory", _USUAL) or _USUAL
+    found = _MEMORY.fullmatch(said.strip().lower())
+    heap = int(found[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[found[2]] if found else 1 << 30
+    return heap // max(1, _cores(setting, here=here))
+
+
+def _cores(setting: Callable[[str, str], str | None], *, here: bool) -> int:
+    if not here:
+        said = setting("spark.executor.cores", "") or ""
+        return int(said) if said.isdecimal() else _CORES
+    master = setting("spark.master", "") or ""
+    threads = _THREADS.fullmatch(master)
+    return int(threads[1]) if threads else 1 if master == "local" else os.cpu_count() or _CORES

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from quincunx.table.engines.spark.cluster import room
 from quincunx.table.engines.spark.dialect import SPARK, joined
 
 if TYPE_CHECKING:
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 MOST: Final = 1_000_000
 # Who has too many rows or groups, and who of them is over the limit, with a weight.
 _PEOPLE: Final = ("over", "heavy")
-# Whole numbers are counted in arrays of 2^20 different ones, some 35 MB for each task; others as Spark always does.
-_MAP: Final = {
+# Whole numbers are counted in arrays of at most 2^20 different ones; others as Spark always does.
+_ARRAYS: Final = {
     "spark.sql.codegen.aggregate.map.vectorized.enable": "true",
     "spark.sql.codegen.aggregate.map.twolevel.partialOnly": "false",
-    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
 }
+_CAPACITY: Final = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"
+_MOST_BITS, _FEWEST_BITS = 20, 10
+# Of one of them: its number, two that are counted, whether each is there, and two places of four bytes.
+_BYTES: Final = 35
 
 
 def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
@@ -64,7 +68,8 @@ def _written(session: SparkSession, tree: exp.Select, name: str, folder: Path) -
 @contextmanager
 def _counting(session: SparkSession, frame: DataFrame) -> Iterator[None]:
     """In the block rows are counted by whole numbers in arrays. Texts would fill them by their lengths."""
-    wanted = _MAP if all(kind == "bigint" for _, kind in frame.dtypes) else {}
+    whole = all(kind == "bigint" for _, kind in frame.dtypes)
+    wanted = {**_ARRAYS, _CAPACITY: str(capacity(room(session.conf.get)))} if whole else {}
     before = {name: session.conf.get(name) for name in wanted}
     try:
         for name, value in wanted.items():
@@ -73,6 +78,11 @@ def _counting(session: SparkSession, frame: DataFrame) -> Iterator[None]:
     finally:
         for name, kept in before.items():
             session.conf.set(name, kept or "")
+
+
+def capacity(heap: int) -> int:
+    """How many different numbers, as a power of two, a task's arrays hold: they take at most an eighth of its heap."""
+    return max(_FEWEST_BITS, min(_MOST_BITS, (heap // 8 // _BYTES).bit_length() - 1))
 
 
 def _below(tree: exp.Select, name: str) -> Iterator[str]:
