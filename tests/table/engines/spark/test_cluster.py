@@ -31,6 +31,7 @@ def test_a_task_has_its_share_of_a_workers_heap(settings: dict[str, str], bytes_
 
 
 def test_arrays_take_an_eighth_of_it_at_most() -> None:
-    assert [capacity(heap) for heap in (0, MB, 64 * MB, 512 * MB, 2**40)] == [10, 11, 17, 20, 20]
+    assert [capacity(heap, 2) for heap in (0, MB, 64 * MB, 512 * MB, 2**40)] == [10, 11, 17, 20, 20]
     for heap in range(4 * MB, 600 * MB, 7 * MB):
-        assert 35 << capacity(heap) <= heap // 8
+        assert 35 << capacity(heap, 2) <= heap // 8
+        assert capacity(heap, 4) <= capacity(heap, 2)

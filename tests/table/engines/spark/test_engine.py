@@ -240,27 +240,30 @@ def test_people_are_counted_in_arrays_and_beyond_them(
             found.conf.set(name, value)
         return found
 
-    set_: list[str] = []
+    seen: list[tuple[str, str]] = []
     counting = stages._counting
 
     @contextmanager
-    def watched(session: SparkSession, frame: Any) -> Iterator[None]:
+    def watched(session: SparkSession, select: exp.Select, frame: Any) -> Iterator[None]:
         name = next(iter(stages._ARRAYS))
-        with counting(session, frame):
-            set_.append(session.conf.get(name) or "")
+        with counting(session, select, frame):
+            seen.append((select.args["from_"].this.name, session.conf.get(name) or ""))
             yield
         assert session.conf.get(name) == "false"
 
     monkeypatch.setattr(engines, "own", usual)
     monkeypatch.setattr(engines, "LARGE", 0)
     monkeypatch.setattr(stages, "_counting", watched)
-    monkeypatch.setattr(stages, "capacity", lambda _: 10)
+    monkeypatch.setattr(stages, "capacity", lambda *_: 10)
     columns = {"g": {"keys": list(range(60))}, "x": {"bounds": (-5, 80)}}
     questions = ("SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t WHERE x > 3 GROUP BY g", "SELECT SUM(x) AS s FROM t")
     for limit in (2, 9):
         assert both(stored(frame, tmp_path), frame, columns, {"rows": limit}, questions) == 4
-    assert set_
-    assert set(set_) == {"false" if text else "true"}
+    assert set(seen) == {("over", "false" if text else "true")}
+    # What people have is grouped too, and may be text.
+    distinct = ("SELECT COUNT(DISTINCT x) AS d FROM t",)
+    assert both(stored(frame, tmp_path), frame, columns, {"rows": 9}, distinct) == 2
+    assert {how for name, how in seen if name != "over"} == {"false"}
 
 
 def test_sums_by_parts_are_exact(cluster: SparkSession) -> None:

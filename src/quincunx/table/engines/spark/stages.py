@@ -28,10 +28,10 @@ _ARRAYS: Final = {
     "spark.sql.codegen.aggregate.map.vectorized.enable": "true",
     "spark.sql.codegen.aggregate.map.twolevel.partialOnly": "false",
 }
+# What groups besides GROUP BY.
+_GROUPING: Final = (exp.Distinct, exp.SetOperation, exp.Window)
 _CAPACITY: Final = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"
 _MOST_BITS, _FEWEST_BITS = 20, 10
-# Of one of them: its number, two that are counted, whether each is there, and two places of four bytes.
-_BYTES: Final = 35
 
 
 def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
@@ -56,9 +56,10 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
 
 def _written(session: SparkSession, tree: exp.Select, name: str, folder: Path) -> DataFrame:
     """A relation, written down: a view of its name."""
-    frame = session.sql(SPARK.written(_upto(tree, name)))
+    select = _upto(tree, name)
+    frame = session.sql(SPARK.written(select))
     place = (folder / name).as_uri()
-    with _counting(session, frame):
+    with _counting(session, select, frame):
         frame.write.parquet(place)
     found = session.read.schema(frame.schema).parquet(place)
     found.createOrReplaceTempView(name)
@@ -66,10 +67,15 @@ def _written(session: SparkSession, tree: exp.Select, name: str, folder: Path) -
 
 
 @contextmanager
-def _counting(session: SparkSession, frame: DataFrame) -> Iterator[None]:
-    """In the block rows are counted by whole numbers in arrays. Texts would fill them by their lengths."""
+def _counting(session: SparkSession, select: exp.Select, frame: DataFrame) -> Iterator[None]:
+    """In the block rows are counted in arrays, if people are whole numbers and nothing else is grouped.
+
+    Texts would fill the arrays by their lengths: those of people, or of what they have.
+    """
+    alone = len(list(select.find_all(exp.Group))) == 1 and not any(select.find_all(*_GROUPING))
     whole = all(kind == "bigint" for _, kind in frame.dtypes)
-    wanted = {**_ARRAYS, _CAPACITY: str(capacity(room(session.conf.get)))} if whole else {}
+    bits = capacity(room(session.conf.get), len(frame.dtypes))
+    wanted = {**_ARRAYS, _CAPACITY: str(bits)} if alone and whole else {}
     before = {name: session.conf.get(name) for name in wanted}
     try:
         for name, value in wanted.items():
@@ -80,17 +86,22 @@ def _counting(session: SparkSession, frame: DataFrame) -> Iterator[None]:
             session.conf.set(name, kept or "")
 
 
-def capacity(heap: int) -> int:
-    """How many different numbers, as a power of two, a task's arrays hold: they take at most an eighth of its heap."""
-    return max(_FEWEST_BITS, min(_MOST_BITS, (heap // 8 // _BYTES).bit_length() - 1))
+def capacity(heap: int, columns: int) -> int:
+    """How many different people, as a power of two, a task's arrays hold: they take at most an eighth of its heap."""
+    # Nine bytes for each column and for the bits of groups, and two places of four.
+    each = 9 * (columns + 1) + 8
+    return max(_FEWEST_BITS, min(_MOST_BITS, (heap // 8 // each).bit_length() - 1))
 
 
 def _below(tree: exp.Select, name: str) -> Iterator[str]:
-    """The relations from which one is made, down to the rows, by their names."""
+    """The relations from which one is made, down to the rows or to a union, by their names."""
     made = {each.alias: each.this for each in tree.ctes}
-    while (select := made.get(name)) is not None and isinstance(select.args["from_"].this, exp.Table):
+    while isinstance(select := made.get(name), exp.Select):
+        of = select.args.get("from_")
+        if of is None or not isinstance(of.this, exp.Table):
+            return
         yield from joined(select)
-        name = select.args["from_"].this.name
+        name = of.this.name
         yield name
 
 
