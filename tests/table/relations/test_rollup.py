@@ -280,7 +280,7 @@ def test_a_sum_of_sums_needs_a_bound(session: Session[Any]) -> None:
 
 @pytest.mark.parametrize(
     ("key", "text"),
-    [({"bounds": (0, 9)}, "visible values of k may be moved"), ({"keys": [1, 2]}, "visible values of k may be moved")],
+    [({"bounds": (0, 9)}, "k has bounds, keys or decimals"), ({"keys": [1, 2]}, "k has bounds, keys or decimals")],
 )
 def test_a_key_that_may_be_moved_groups_nobody(key: dict[str, Any], text: str) -> None:
     tables = {"t": Table(pa.table({"k": [1, 2]}), limits={"rows": 3}, columns={"k": key})}

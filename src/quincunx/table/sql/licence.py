@@ -19,6 +19,16 @@ def unlicensed(relation: Relation, expressions: Iterable[Expression]) -> list[st
     ]
 
 
+def moved(components: Iterable[Component]) -> tuple[str, str] | None:
+    """Why naming one of these does not help, and what does; None where it is only not named."""
+    for component in components:
+        if not component.licensed and component.period is None:
+            name = spelled(component)
+            what = f"{name} has bounds, keys or decimals, so that its values do not tell people apart"
+            return what, f"Declare {name} without them."
+    return None
+
+
 def spelled(component: Component, table: str = "") -> str:
     """A component of the owner as a question would write it, of a table where one is named."""
     # A roll-up calls its columns after what they hold: a name, and a digest.

@@ -17,6 +17,7 @@ from sqlglot import exp
 from quincunx.table.expression import Call, Column, Expression
 from quincunx.table.operators import apply
 from quincunx.table.relations import JOINED, Component, Filter, Join, Kind, Link, Lookup, Relation, allowed
+from quincunx.table.sql.licence import moved
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading
 from quincunx.table.sql.relations.matches import matches
@@ -301,10 +302,9 @@ def _unlicensed(reading: Reading, rows: Rows, left: Relation, step: _Step, missi
     node = step.node.args.get("on") or step.node.this
     unit, owner = reading.schema.unit, left.owner
     sides = [each.owner.components for each in (left, step.right) if each.owner is not None]
-    for component in (side[place] for side in sides for place in missing):
-        if owner is not None and not component.licensed and component.period is None:
-            what = f"{component.column.name} has bounds, keys or decimals, so that its values do not tell people apart"
-            return reading.text.refusal(node, what, hint=f"Declare {component.column.name} without them.")
+    why = None if owner is None else moved(side[place] for side in sides for place in missing)
+    if why is not None:
+        return reading.text.refusal(node, why[0], hint=why[1])
     names = [_called(rows, each) for each in (left, step.right)]
     for one, other in ((left, step.right), (step.right, left)):
         read = {table.name.lower() for table in other.tables.values()}

@@ -11,7 +11,7 @@ from quincunx.table.expression import Expression
 from quincunx.table.relations import Filter, Fold, Relation, RollUp, rolled
 from quincunx.table.sql.folds import CALLS, folded
 from quincunx.table.sql.grouping import grouped, written
-from quincunx.table.sql.licence import spelled, unlicensed
+from quincunx.table.sql.licence import moved, unlicensed
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading
 from quincunx.table.sql.scalar import translate
@@ -74,11 +74,9 @@ def check_owner(
     missing = unlicensed(relation, keys)
     if not missing:
         return
-    moved = [spelled(each) for each in owner.components if not each.licensed]
-    if moved:
-        what = f"the visible values of {moved[0]} may be moved, and do not tell people apart"
-        hint = f"Declare neither bounds nor keys for {moved[0]}, and a type that has no decimals."
-        raise text.refusal(node, what, hint=hint)
+    why = moved(owner.components)
+    if why is not None:
+        raise text.refusal(node, why[0], hint=why[1])
     hint = f"Put {' and '.join(missing)} {ways[0]}, {ways[1]}"
     if unit.per is None or len(missing) == len(owner.components):
         raise text.refusal(node, f"{what} mixes people", hint=hint)

@@ -11,7 +11,7 @@ from sqlglot import exp
 from quincunx.table.expression import Call, Expression
 from quincunx.table.operators import apply
 from quincunx.table.relations import Component, Filter, Relation
-from quincunx.table.sql.licence import spelled
+from quincunx.table.sql.licence import moved, spelled
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading
 from quincunx.table.sql.relations.select import finished, from_
@@ -95,6 +95,10 @@ def check(reading: Reading, node: exp.Expr, around: Rows, within: Inner, license
     keyed(reading, node, around)
     missing = [each for place, each in enumerate(owner.components) if place not in licensed]
     if missing:
+        beside = [each for place, each in enumerate(around.relation.owner.components) if place not in licensed]
+        why = moved([*missing, *beside])
+        if why is not None:
+            raise reading.text.refusal(node, why[0], hint=why[1])
         what = "this subquery asks about everybody and would change other people's rows"
         raise reading.text.refusal(node, what, hint=_correlated(within.rows, around, missing))
 

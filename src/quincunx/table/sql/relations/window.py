@@ -15,7 +15,7 @@ from quincunx.table.relations import End, Filter, Fold, Frame, Relation, Sorting
 from quincunx.table.sql import constants
 from quincunx.table.sql.folds import folded
 from quincunx.table.sql.functions import WINDOWS
-from quincunx.table.sql.licence import unlicensed
+from quincunx.table.sql.licence import moved, unlicensed
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading
 from quincunx.table.sql.relations.subquery import keyed
@@ -39,6 +39,7 @@ def read(reading: Reading, node: exp.Window, rows: Rows) -> tuple[Relation, Expr
     called = node.this.this if isinstance(node.this, exp.Filter) else node.this
     missing = unlicensed(rows.relation, over.partition)
     if missing:
+        _told(reading, node, rows)
         what = "rows are numbered across people" if isinstance(called, _NUMBERING) else _ACROSS
         raise reading.text.refusal(node, what, hint=f"PARTITION BY {' and '.join(missing)}.")
     relation = rows.relation
@@ -78,12 +79,20 @@ def first(reading: Reading, select: exp.Select, rows: Rows) -> Rows:
     partition = tuple(reading.row(each, rows, where="DISTINCT ON") for each in by)
     missing = unlicensed(rows.relation, partition)
     if missing:
+        _told(reading, on, rows)
         what = "DISTINCT ON keeps one row of several people's"
         raise reading.text.refusal(on, what, hint=f"Put {' and '.join(missing)} into DISTINCT ON.")
     sorted_by = tuple(_sorting(reading, each, rows) for each in (order.expressions if order else ()))
     numbered = Window.over(rows.relation, Windowed(function="row_number", partition=partition, order=sorted_by))
     kept = apply("equal", numbered.columns[-1], literal(1))
     return replace(rows, relation=reading.shallow(on, Filter(source=numbered, condition=kept)))
+
+
+def _told(reading: Reading, node: exp.Expr, rows: Rows) -> None:
+    """Refuse a key that may be named and tells nobody apart."""
+    why = None if rows.relation.owner is None else moved(rows.relation.owner.components)
+    if why is not None:
+        raise reading.text.refusal(node, why[0], hint=why[1])
 
 
 def _function(reading: Reading, node: exp.Window, rows: Rows, over: Windowed) -> Windowed:
