@@ -289,7 +289,7 @@ def test_a_question_that_the_engine_cannot_compute_is_refused(
     reading: Server, visits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(self: object, x: Any) -> Any:  # noqa: ARG001
-        return exp.Anonymous(this="NO_SUCH_FUNCTION", expressions=[x])
+        return exp.Anonymous(this="NO_SUCH_FUNCTION", expressions=[x.sql])
 
     execute: Callable[..., Any] = PostgresEngine._execute
     monkeypatch.setattr(PostgresDialect, "total", broken)

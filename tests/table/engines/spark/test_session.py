@@ -127,7 +127,7 @@ def test_what_is_wrong_before_the_reservation_costs_nothing(cluster: SparkSessio
 def test_a_question_that_the_engine_cannot_compute_is_refused(
     cluster: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SparkDialect, "total", lambda _, x: exp.Anonymous(this="NO_SUCH_FUNCTION", expressions=[x]))
+    monkeypatch.setattr(SparkDialect, "total", lambda _, x: exp.Anonymous(this="NO_SUCH_FUNCTION", expressions=[x.sql]))
     with session(framed(cluster, KINDS, ROWS), tmp_path / "ledger.db") as asked:
         with pytest.raises(RefusalError, match="it failed on made-up rows"):
             asked.sql(COUNT, spend="1/4")
