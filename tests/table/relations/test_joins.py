@@ -477,10 +477,9 @@ def test_numbers_are_those_of_duckdb_at_an_enormous_budget(ci: bool, full: bool)
         found = Counter({tuple(row[f"g{i}"] for i in range(len(keys))): round(row["n"]) for row in answer.rows})
         names = [f"g{i}" for i in range(len(keys))]
         expected = {tuple(row[: len(names)]): int(row[-1] or 0) for row in plain.execute(text).fetchall()}
-        # Groups of public keys that nobody has are 0; a key of v without any value is none of its public keys.
-        kept = {key: n for key, n in expected.items() if "v.g" not in by or key[0] is not None}
-        assert {key: n for key, n in found.items() if n} == {key: n for key, n in kept.items() if n}, text
-        rows += len(kept)
+        # Groups of public keys that nobody has are 0.
+        assert {key: n for key, n in found.items() if n} == {key: n for key, n in expected.items() if n}, text
+        rows += len(expected)
     assert rows > 10
     session.close()
     plain.close()
