@@ -4,6 +4,7 @@
     python bench/engines.py --rows 200000       smaller, for a look
     python bench/engines.py --json              all figures for machines
     python bench/engines.py --engine spark      one engine alone
+    python bench/engines.py --growth 5          and what Spark takes for five times as many rows and people
     python bench/engines.py --questions 200     what the driver of Spark keeps of so many different questions
 
 PostgreSQL is a server of the bench's own, on loopback and without syncing, with two workers for each query; DuckDB
@@ -11,8 +12,8 @@ reads the same rows from Parquet with two threads. Measured is the engine alone:
 limits that some people are over. `guards` is what the statement costs beside one without the tests that keep values
 where nothing raises. Spark runs on this machine with two threads and its usual heap of 1 GB, and reads the same Parquet
 file itself; its plain query and both norms are asked in turn in one session, and what is shown are medians of the
-rounds after the first five, which Java needs to get warm. `memory` is the most that the JVM of the driver, which does
-all the work here, has held.
+rounds after the first five, which Java needs to get warm. A question is tried on made-up rows first, as a session does,
+and that is not measured. `memory` is the most that the JVM of the driver, which does all the work here, has held.
 The exit code is the number of targets missed: at most 18 times the plain query on PostgreSQL, at most 10 times on
 Spark, with less than 2 GB of memory.
 """
@@ -54,8 +55,8 @@ MOST = {"postgres": 18.0, "spark": 10.0}
 # Bytes of the driver of Spark.
 MEMORY = 2e9
 GROUPS, LIMIT = 1_000, 20
-# Rounds until Java has compiled what it runs.
-COLD = 5
+# Rounds until Java has compiled what it runs, and those that are measured at least.
+COLD, WARM = 5, 15
 QUESTION = "SELECT grp, COUNT(*) AS n, SUM(amount) AS s FROM visits GROUP BY grp"
 PLAIN = "SELECT grp, count(*), sum(amount) FROM {} GROUP BY grp"
 KINDS = {"person": "bigint", "grp": "integer", "amount": "double precision"}
@@ -126,6 +127,7 @@ def declared_for(file: Path) -> tuple[dict[str, Table], Any]:
 def same(engine: Engine, duck: DuckDB, declared: Any, norm: Any) -> Program:
     """The question in a norm, of which both engines give the same integers."""
     program = plan(read(QUESTION, declared, evaluate), declared, norm)
+    engine.rehearse(program)
     if not equal(duck.run(program), engine.run(program)):
         raise SystemExit("the engines differ")
     return program
@@ -166,7 +168,7 @@ def in_postgres(file: Path, times: int) -> dict[str, float]:
             return {"postgres plain": plain, **compared("postgres", postgres, duck, declared, times, guards=True)}
 
 
-def in_spark(file: Path, times: int) -> dict[str, float]:
+def in_spark(file: Path, times: int, cold: int = COLD, warm: int = WARM) -> dict[str, float]:
     import os
 
     from quincunx.table.engines.spark.cluster import Cluster
@@ -187,7 +189,7 @@ def in_spark(file: Path, times: int) -> dict[str, float]:
                 program = same(spark, duck, declared, norm)
                 tasks[f"spark l{norm}"] = lambda p=program: spark.run(p)  # type: ignore[misc]
                 found[f"duckdb l{norm}"] = best(lambda p=program: duck.run(p), times)  # type: ignore[misc]
-            found |= in_turn(tasks, max(7, times), COLD)
+            found |= in_turn(tasks, max(warm, times), cold)
         status = Path(f"/proc/{root.sparkContext._gateway.proc.pid}/status").read_text()
         peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
         found["spark memory"] = float(peak.split()[1]) * 1024
@@ -223,6 +225,14 @@ def kept_by_driver(questions: int) -> dict[str, float]:
         root.stop()
 
 
+def grown(rows: int, times: int) -> dict[str, float]:
+    """Seconds of Spark for a table of another size, after two rounds: each takes long enough to be warm by then."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "visits.parquet"
+        generated(rows, file)
+        return in_spark(file, times, cold=2, warm=3)
+
+
 def measured(rows: int, times: int, engines: tuple[str, ...]) -> dict[str, float]:
     figures: dict[str, float] = {"rows": rows}
     with tempfile.TemporaryDirectory() as folder:
@@ -240,6 +250,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--engine", choices=sorted(MOST), help="one alone; all that are installed otherwise")
+    parser.add_argument("--growth", type=int, help="so many times the rows beside them, on Spark alone")
     parser.add_argument("--questions", type=int, help="only what the driver of Spark keeps of so many")
     given = parser.parse_args()
     if given.questions:
@@ -258,6 +269,11 @@ def main() -> int:
         if "postgres" in engines:
             ratios[f"guards l{norm}"] = figures[f"postgres l{norm}"] / figures[f"postgres l{norm} without guards"]
     missed += figures.get("spark memory", 0) > MEMORY
+    if given.growth and "spark" in engines:
+        for name, value in grown(given.rows * given.growth, given.times).items():
+            if name.startswith("spark") and "memory" not in name:
+                figures[f"{name}, {given.growth} times the rows"] = value
+                ratios[f"growth of {name}"] = value / figures[name]
     if given.json:
         print(json.dumps({"seconds": figures, "ratios": ratios, "missed": missed}, indent=2))
     else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
+import sqlglot
 
+from quincunx.table.engines.spark import stages
 from quincunx.table.engines.spark.cluster import room
 from quincunx.table.engines.spark.stages import capacity
 
@@ -35,3 +37,40 @@ def test_arrays_take_an_eighth_of_it_at_most() -> None:
     for heap in range(4 * MB, 600 * MB, 7 * MB):
         assert 35 << capacity(heap, 2) <= heap // 8
         assert capacity(heap, 4) <= capacity(heap, 2)
+
+
+def test_rows_are_brought_together_where_arrays_do_not_hold_all_people() -> None:
+    """By bytes, then by rows, which are counted only where bytes do not tell; in few enough parts to be shuffled."""
+
+    def parts(size: int, rows: int | None, held: int) -> int:
+        def counted() -> int:
+            assert rows is not None
+            return rows
+
+        return stages._parts(size, counted, 200, held)
+
+    assert parts(16 * 16 * 1024, None, 1024) == 1
+    assert parts(16 * 16 * 1024 + 1, 16 * 1024, 1024) == 1
+    assert parts(16 * 16 * 1024 + 1, 16 * 1024 + 1, 1024) == 1
+    assert [parts(2**40, rows, 2**20) for rows in (2**24, 2**24 + 1, 50_000_000, 2**40)] == [1, 17, 48, 200]
+    assert [parts(2**26, rows, 0) for rows in (2**20, 2**20 + 1)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("over", "where"),
+    [
+        ("over AS (SELECT o0, o1, COUNT(*) AS n FROM kept GROUP BY o0, o1)", "over"),
+        ("units AS (SELECT DISTINCT o0, o1, g FROM kept), over AS (SELECT o0, o1, COUNT(*) AS n FROM units "
+         "GROUP BY o0, o1)", "units"),
+    ],
+)  # fmt: skip
+def test_they_are_brought_together_below_everything_that_groups(over: str, where: str) -> None:
+    tree = sqlglot.parse_one(f"WITH kept AS (SELECT o0, o1, g FROM source), {over} SELECT * FROM over", dialect="spark")
+    assert isinstance(tree, sqlglot.exp.Select)
+    before = tree.sql(dialect="spark")
+    found = stages.gathered(tree, "over", 7)
+    together = "FROM (SELECT /*+ REPARTITION(7, o0, o1) */ * FROM kept) AS kept"
+    assert tree.sql(dialect="spark") == before
+    assert found.sql(dialect="spark") == before.replace("FROM kept", together)
+    (made,) = [each for each in found.ctes if each.alias == where]
+    assert together in made.sql(dialect="spark")

@@ -185,16 +185,23 @@ def test_what_changes_between_two_looks_is_read_once(
             assert 0 < total**2 <= program.measures[0].sensitivity2
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("most", [stages.MOST, 0])
 def test_finding_those_over_the_limit_first_changes_nothing(
     cluster: SparkSession,  # noqa: ARG001
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     most: int,
+    together: bool,
 ) -> None:
-    """Sent to every worker, or not: the same integers, for rows, people, different values and histograms."""
+    """Sent to every worker or not, and each person's rows together before they are counted or not: the same integers,
+    for rows, people, different values and histograms.
+    """
     monkeypatch.setattr(engines, "LARGE", 0)
     monkeypatch.setattr(stages, "MOST", most)
+    if together:
+        monkeypatch.setattr(stages, "_ROWS", 0)
+        monkeypatch.setattr(stages, "_PART", 20)
     written: list[str] = []
     text = SPARK.written
     monkeypatch.setattr(type(SPARK), "written", lambda _, tree, **how: written.append(text(tree, **how)) or written[-1])
@@ -212,6 +219,7 @@ def test_finding_those_over_the_limit_first_changes_nothing(
     )
     assert both(stored(frame, tmp_path), frame, columns, {"rows": 3, "groups": 2}, questions) == 4
     assert any("BROADCAST(`heavy" in each for each in written) == bool(most)
+    assert any("REPARTITION(5, `o0`)" in each for each in written) == together
 
 
 @pytest.mark.parametrize("text", [False, True])
@@ -240,30 +248,36 @@ def test_people_are_counted_in_arrays_and_beyond_them(
             found.conf.set(name, value)
         return found
 
-    seen: list[tuple[str, str]] = []
-    counting = stages._counting
+    seen: list[tuple[str, bool]] = []
+    setting = next(iter(stages._ARRAYS))
+    arrays, counting = stages._arrays, stages._counting
+
+    def chosen(session: SparkSession, select: exp.Select, frame: Any) -> int | None:
+        bits = arrays(session, select, frame)
+        seen.append((select.args["from_"].this.name, bits is not None))
+        return bits
 
     @contextmanager
-    def watched(session: SparkSession, select: exp.Select, frame: Any) -> Iterator[None]:
-        name = next(iter(stages._ARRAYS))
-        with counting(session, select, frame):
-            seen.append((select.args["from_"].this.name, session.conf.get(name) or ""))
+    def watched(session: SparkSession, bits: int | None) -> Iterator[None]:
+        with counting(session, bits):
+            assert session.conf.get(setting) == ("false" if bits is None else "true")
             yield
-        assert session.conf.get(name) == "false"
+        assert session.conf.get(setting) == "false"
 
     monkeypatch.setattr(engines, "own", usual)
     monkeypatch.setattr(engines, "LARGE", 0)
+    monkeypatch.setattr(stages, "_arrays", chosen)
     monkeypatch.setattr(stages, "_counting", watched)
     monkeypatch.setattr(stages, "capacity", lambda *_: 10)
     columns = {"g": {"keys": list(range(60))}, "x": {"bounds": (-5, 80)}}
     questions = ("SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t WHERE x > 3 GROUP BY g", "SELECT SUM(x) AS s FROM t")
     for limit in (2, 9):
         assert both(stored(frame, tmp_path), frame, columns, {"rows": limit}, questions) == 4
-    assert set(seen) == {("over", "false" if text else "true")}
+    assert set(seen) == {("over", not text)}
     # What people have is grouped too, and may be text.
     distinct = ("SELECT COUNT(DISTINCT x) AS d FROM t",)
     assert both(stored(frame, tmp_path), frame, columns, {"rows": 9}, distinct) == 2
-    assert {how for name, how in seen if name != "over"} == {"false"}
+    assert {how for name, how in seen if name != "over"} == {False}
 
 
 def test_sums_by_parts_are_exact(cluster: SparkSession) -> None:

@@ -182,16 +182,19 @@ class SparkEngine:
     def _answer(self, program: Program, written: Statement) -> Result:
         session = self._connect()
         with self._scratch.opened() as folder:
-            size, unchanged = self._open(session, program, folder)
-            tree = staged(session, written.tree, folder) if size >= LARGE else written.tree
+            sizes, unchanged = self._open(session, program, written, folder)
+            large = sum(sizes.values()) >= LARGE
+            tree = staged(session, written.tree, folder, sizes) if large else written.tree
             found = result(program, self._fetched(program, tree))
             for each in unchanged:
                 each()
         return found
 
-    def _open(self, session: SparkSession, program: Program, folder: Path) -> tuple[int, list[Callable[[], None]]]:
-        """Make the views of a question. The bytes of its tables, and what looks whether their files are the same."""
-        size = 0
+    def _open(
+        self, session: SparkSession, program: Program, written: Statement, folder: Path
+    ) -> tuple[dict[str, int], list[Callable[[], None]]]:
+        """Make the views of a question. Bytes of its tables by view, and what looks whether files are the same."""
+        sizes: dict[str, int] = {}
         unchanged: list[Callable[[], None]] = []
         for number, source in self._first(program).items():
             found = self._found[program.query.rows.tables[number].name.lower()].named(frame_name(number))
@@ -204,14 +207,14 @@ class SparkEngine:
                 bytes_ = sum(length for *_, length in before)
                 frame = frame.selectExpr(*(f"{sql} AS c{i}" for i, (_, sql) in enumerate(chosen)))
                 unchanged.append(partial(_compare, session, found, before))
-            size += bytes_
+            sizes[found.alias] = bytes_
             frame.toDF(*(name for name, _ in chosen)).createOrReplaceTempView(found.alias)
-        self._constants(session, program)
-        return size, unchanged
+        self._constants(session, program, written)
+        return sizes, unchanged
 
-    def _constants(self, session: SparkSession, program: Program) -> None:
+    def _constants(self, session: SparkSession, program: Program, written: Statement) -> None:
         """Views of public keys and public tables."""
-        given = self._written(program).parameters
+        given = written.parameters
         for i in range(len(program.query.keys)):
             if f"keys{i}" in given:
                 listed_ = zip(given[f"keys{i}"], given[f"places{i}"], strict=True)
@@ -238,7 +241,7 @@ class SparkEngine:
                     fields, owner = self._found[table.lower()].fields, self._schema.unit.key
                     select = made_up(fields, names, self._schema.table(table), owner, count(len(first)))
                     session.sql(select).createOrReplaceTempView(frame_name(number))
-                self._constants(session, program)
+                self._constants(session, program, written)
                 result(program, self._fetched(program, written.tree))
             except (DataError, UnavailableError):
                 raise

@@ -57,6 +57,8 @@ _ALONE: Final = {
     "spark.ui.retainedStages": "5",
     "spark.ui.retainedTasks": "1000",
     "spark.log.level": "OFF",
+    # People are counted in arrays of up to 8 MB, each of which starts a round of Java's collector if regions are small.
+    "spark.driver.defaultJavaOptions": "-XX:G1HeapRegionSize=32m",
 }
 # pyspark prints messages, which may hold values, with the statement to stderr before it raises.
 _TALKING: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")

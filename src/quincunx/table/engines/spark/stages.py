@@ -1,13 +1,15 @@
 """Those over the limit, found first and written down: few of them are sent to every worker. A choice of speed.
 
-How many there are decides how they are joined, and nothing else: neither way can fail where the other does not, because
-a set that is too large to be sent is not sent. See spark.md.
+How many there are decides how they are joined, and how many rows there are, whether the rows of a person are brought
+together before they are counted; nothing else. Neither way can fail where the other does not, because a set that is too
+large to be sent is not sent. See spark.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 # A person with a weight takes below a hundred bytes.
 MOST: Final = 1_000_000
 # Who has too many rows or groups, and who of them is over the limit, with a weight.
-_PEOPLE: Final = ("over", "heavy")
+_COUNTED, _WEIGHED = "over", "heavy"
+# What is taken for the rows of a person and the bytes of a row, where nobody has counted.
+_ROWS, _BYTES = 16, 16
+# Rows that are counted together, where those of a person are; and up to how many parts Spark shuffles without sorting.
+_PART, _UNSORTED = 2**20, 200
 # Whole numbers are counted in arrays of at most 2^20 different ones; others as Spark always does.
 _ARRAYS: Final = {
     "spark.sql.codegen.aggregate.map.vectorized.enable": "true",
@@ -34,18 +40,21 @@ _CAPACITY: Final = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"
 _MOST_BITS, _FEWEST_BITS = 20, 10
 
 
-def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
-    """The statement with views in place of the relations of people over the limit."""
+def staged(session: SparkSession, tree: exp.Select, folder: Path, sizes: Mapping[str, int]) -> exp.Select:
+    """The statement with views in place of the relations of people over the limit. sizes: bytes of tables, by view."""
     left = tree.copy()
     few: dict[str, bool] = {}
-    for relation in [each for each in left.ctes if each.alias.startswith(_PEOPLE)]:
+    rows = cache(lambda: sum(session.table(name).count() for name in sizes))
+    most = max(_UNSORTED, int(session.conf.get("spark.sql.shuffle.partitions") or 0))
+    parts = partial(_parts, sum(sizes.values()), rows, most)
+    for relation in [each for each in left.ctes if each.alias.startswith((_COUNTED, _WEIGHED))]:
         name = relation.alias
         above = next((each for each in _below(left, name) if each in few), None)
         if above is not None and few[above]:
             # A row for each of those who were counted, at most: it stays where it is.
             few[name] = True
         else:
-            found = _written(session, left, name, folder)
+            found = _written(session, left, name, folder, parts)
             relation.pop()
             few[name] = found.count() <= MOST
         for select in list(left.find_all(exp.Select)) if few[name] else ():
@@ -54,28 +63,70 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path) -> exp.Select:
     return left
 
 
-def _written(session: SparkSession, tree: exp.Select, name: str, folder: Path) -> DataFrame:
+def _written(
+    session: SparkSession, tree: exp.Select, name: str, folder: Path, parts: Callable[[int], int]
+) -> DataFrame:
     """A relation, written down: a view of its name."""
     select = _upto(tree, name)
     frame = session.sql(SPARK.written(select))
+    bits = _arrays(session, select, frame)
+    many = parts(0 if bits is None else 1 << bits) if name.startswith(_COUNTED) else 1
+    if many > 1:
+        frame = session.sql(SPARK.written(gathered(select, name, many)))
     place = (folder / name).as_uri()
-    with _counting(session, select, frame):
+    with _counting(session, bits):
         frame.write.parquet(place)
     found = session.read.schema(frame.schema).parquet(place)
     found.createOrReplaceTempView(name)
     return found
 
 
-@contextmanager
-def _counting(session: SparkSession, select: exp.Select, frame: DataFrame) -> Iterator[None]:
-    """In the block rows are counted in arrays, if people are whole numbers and nothing else is grouped.
+def _parts(size: int, rows: Callable[[], int], most: int, held: int) -> int:
+    """Into how many parts rows are brought together by person before they are counted; 1: they are not.
+
+    What tasks count of the same people must be added up in the end. Where arrays hold all people, that is little; where
+    they do not, it is nearly as much as the rows. size: bytes of all tables. held: how many people the arrays hold.
+    """
+    if size <= held * _ROWS * _BYTES or rows() <= held * _ROWS:
+        return 1
+    return min(most, -(-rows() // _PART))
+
+
+def gathered(select: exp.Select, name: str, parts: int) -> exp.Select:
+    """The same rows of a relation that groups by person, and perhaps is made of one that does: each person's together.
+
+    They are brought together below the lowest of these, so that none of them has to do it again.
+    """
+    found = select.copy()
+    made = {each.alias: each.this for each in found.ctes}
+    people = ", ".join(each.name for each in made[name].args["group"].expressions)
+    lowest = made[name]
+    while _groups(below := made.get(lowest.args["from_"].this.name)):
+        lowest = below
+    rows = lowest.args["from_"].this
+    together = exp.select("*").from_(rows.copy()).hint(f"REPARTITION({parts}, {people})", dialect=SPARK.name)
+    rows.replace(together.subquery(rows.name))
+    return found
+
+
+def _groups(relation: exp.Expression | None) -> bool:
+    return isinstance(relation, exp.Select) and any(relation.args.get(each) for each in ("group", "distinct"))
+
+
+def _arrays(session: SparkSession, select: exp.Select, frame: DataFrame) -> int | None:
+    """How many people, as a power of two, are counted in arrays: whole numbers only, and where nothing else is grouped.
 
     Texts would fill the arrays by their lengths: those of people, or of what they have.
     """
     alone = len(list(select.find_all(exp.Group))) == 1 and not any(select.find_all(*_GROUPING))
     whole = all(kind == "bigint" for _, kind in frame.dtypes)
-    bits = capacity(room(session.conf.get), len(frame.dtypes))
-    wanted = {**_ARRAYS, _CAPACITY: str(bits)} if alone and whole else {}
+    return capacity(room(session.conf.get), len(frame.dtypes)) if alone and whole else None
+
+
+@contextmanager
+def _counting(session: SparkSession, bits: int | None) -> Iterator[None]:
+    """In the block up to 2^bits people are counted in arrays; None: as Spark always does."""
+    wanted = {} if bits is None else {**_ARRAYS, _CAPACITY: str(bits)}
     before = {name: session.conf.get(name) for name in wanted}
     try:
         for name, value in wanted.items():
