@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sqlglot
@@ -74,3 +77,18 @@ def test_they_are_brought_together_below_everything_that_groups(over: str, where
     assert found.sql(dialect="spark") == before.replace("FROM kept", together)
     (made,) = [each for each in found.ctes if each.alias == where]
     assert together in made.sql(dialect="spark")
+
+
+def test_rows_that_are_grouped_by_something_else_stay_below() -> None:
+    over = "WITH kept AS (SELECT MAX(p) AS o0 FROM read GROUP BY g), over AS (SELECT o0 FROM kept GROUP BY o0)"
+    tree = sqlglot.parse_one(f"{over} SELECT * FROM over", dialect="spark")
+    assert isinstance(tree, sqlglot.exp.Select)
+    found = stages.gathered(tree, "over", 2).sql(dialect="spark")
+    assert found.endswith("over AS (SELECT o0 FROM (SELECT /*+ REPARTITION(2, o0) */ * FROM kept) AS kept GROUP BY o0) "
+                          "SELECT * FROM over")  # fmt: skip
+
+
+def test_a_number_of_partitions_that_a_cluster_chooses_is_no_error(tmp_path: Path) -> None:
+    session: Any = SimpleNamespace(conf={"spark.sql.shuffle.partitions": "auto"})
+    tree = sqlglot.exp.select("1")
+    assert stages.staged(session, tree, tmp_path, {"source": 2**30}) == tree

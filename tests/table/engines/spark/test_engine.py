@@ -29,6 +29,9 @@ from quincunx.table.schema import Schema
 from quincunx.table.sql import read as read_sql
 from quincunx.table.table import Table, schema
 from tests.spark import USUAL
+from tests.table.engines.conformance import golden, worlds
+from tests.table.engines.conformance.engines import InSpark
+from tests.table.engines.conformance.questions import CONDITIONS, questions
 from tests.table.engines.postgres.both import equal
 from tests.table.engines.postgres.test_engine import RAISING
 from tests.table.engines.spark.places import framed, stored
@@ -220,6 +223,25 @@ def test_finding_those_over_the_limit_first_changes_nothing(
     assert both(stored(frame, tmp_path), frame, columns, {"rows": 3, "groups": 2}, questions) == 4
     assert any("BROADCAST(`heavy" in each for each in written) == bool(most)
     assert any("REPARTITION(5, `o0`)" in each for each in written) == together
+
+
+def test_questions_of_every_kind_are_the_same_in_stages(
+    cluster: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    """Those over the limit first, each person's rows together: what is written down, for every aggregate and relation.
+
+    Conditions alone make no other stages. Steps are odd, so that both norms are among the questions.
+    """
+    monkeypatch.setattr(engines, "LARGE", 0)
+    monkeypatch.setattr(stages, "_ROWS", 0)
+    monkeypatch.setattr(stages, "_PART", 20)
+    conditions = {f"SELECT COUNT(*) AS n FROM visits WHERE {each}" for each in CONDITIONS}
+    kinds = [(text, norm) for text in questions() if text not in conditions for norm in golden.NORMS]
+    chosen = kinds if full else [*kinds[5:400:79], *kinds[400::13]]
+    written = json.loads(golden.PATH.read_text(encoding="utf-8"))
+    found = golden.answered(InSpark(cluster, tmp_path), worlds.tables(), chosen)
+    assert len(found) == len(chosen) >= 8
+    assert {name: each for name, each in found.items() if written[name] != each} == {}
 
 
 @pytest.mark.parametrize("text", [False, True])

@@ -23,7 +23,7 @@ from sqlglot import exp
 import quincunx as qx
 from quincunx.errors import DataError, HaltedError, QuincunxError, RefusalError, UnavailableError
 from quincunx.ledger import Ledger
-from quincunx.table.engines.spark import SparkEngine
+from quincunx.table.engines.spark import SparkEngine, stages
 from quincunx.table.engines.spark.dialect import SparkDialect
 from quincunx.table.engines.spark.scratch import Scratch
 from tests.spark import MASTER, available
@@ -128,6 +128,18 @@ def test_a_question_that_the_engine_cannot_compute_is_refused(
     cluster: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SparkDialect, "total", lambda _, x: exp.Anonymous(this="NO_SUCH_FUNCTION", expressions=[x.sql]))
+    with session(framed(cluster, KINDS, ROWS), tmp_path / "ledger.db") as asked:
+        with pytest.raises(RefusalError, match="it failed on made-up rows"):
+            asked.sql(COUNT, spend="1/4")
+        assert asked.remaining == 1
+
+
+def test_a_stage_that_spark_does_not_understand_is_refused_before_anything_is_paid(
+    cluster: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is sent for a large table is looked at too, although the trial's own rows are few."""
+    wrong = exp.select("no_such_column").from_("over")
+    monkeypatch.setattr(stages, "gathered", lambda *_: wrong)
     with session(framed(cluster, KINDS, ROWS), tmp_path / "ledger.db") as asked:
         with pytest.raises(RefusalError, match="it failed on made-up rows"):
             asked.sql(COUNT, spend="1/4")

@@ -27,7 +27,7 @@ from quincunx.table.engines.spark.made_up import count, made_up
 from quincunx.table.engines.spark.origin import Found, catalogue, find
 from quincunx.table.engines.spark.scratch import Scratch
 from quincunx.table.engines.spark.session import alone, own, silenced
-from quincunx.table.engines.spark.stages import staged
+from quincunx.table.engines.spark.stages import staged, understood
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.interval import LARGEST
 from quincunx.table.measure import Program
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # From so many bytes on those over the limit are looked for first: it changes the time alone.
-LARGE: Final = 2**26
+LARGE: Final = 2**23
 
 
 class SparkEngine:
@@ -230,7 +230,10 @@ class SparkEngine:
                 _view(session, f"public_{named.alias}", texts_)
 
     def _try(self, program: Program) -> Statement:
-        """Run the program on made-up rows of the same columns; RefusalError if that fails."""
+        """Run the program on made-up rows of the same columns, and look at what is sent where there are many.
+
+        RefusalError if that fails.
+        """
         written: Statement | None = None
         with silenced(), noticing() as pressed:
             try:
@@ -243,6 +246,7 @@ class SparkEngine:
                     session.sql(select).createOrReplaceTempView(frame_name(number))
                 self._constants(session, program, written)
                 result(program, self._fetched(program, written.tree))
+                understood(session, written.tree)
             except (DataError, UnavailableError):
                 raise
             except Exception:

@@ -7,7 +7,7 @@ large to be sent is not sent. See spark.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -42,11 +42,29 @@ _MOST_BITS, _FEWEST_BITS = 20, 10
 
 def staged(session: SparkSession, tree: exp.Select, folder: Path, sizes: Mapping[str, int]) -> exp.Select:
     """The statement with views in place of the relations of people over the limit. sizes: bytes of tables, by view."""
+    rows = cache(lambda: sum(session.table(name).count() for name in sizes))
+    # Some clusters have it chosen for them, and say "auto".
+    said = session.conf.get("spark.sql.shuffle.partitions") or ""
+    parts = partial(_parts, sum(sizes.values()), rows, max(_UNSORTED, int(said) if said.isdecimal() else 0))
+    return _staged(tree, lambda select, name: _written(session, select, name, folder, parts).count() <= MOST)
+
+
+def understood(session: SparkSession, tree: exp.Select) -> None:
+    """Let Spark analyse all that `staged` could send, and raise where it is not understood; nothing is run."""
+    for few in (True, False):
+
+        def view(select: exp.Select, name: str, few: bool = few) -> bool:
+            for each in (gathered(select, name, 2), select) if name.startswith(_COUNTED) else (select,):
+                session.sql(SPARK.written(each)).createOrReplaceTempView(name)
+            return few
+
+        session.sql(SPARK.written(_staged(tree, view)))
+
+
+def _staged(tree: exp.Select, view: Callable[[exp.Select, str], bool]) -> exp.Select:
+    """view: makes a view of a relation, by its statement and its name, and says whether there are few in it."""
     left = tree.copy()
     few: dict[str, bool] = {}
-    rows = cache(lambda: sum(session.table(name).count() for name in sizes))
-    most = max(_UNSORTED, int(session.conf.get("spark.sql.shuffle.partitions") or 0))
-    parts = partial(_parts, sum(sizes.values()), rows, most)
     for relation in [each for each in left.ctes if each.alias.startswith((_COUNTED, _WEIGHED))]:
         name = relation.alias
         above = next((each for each in _below(left, name) if each in few), None)
@@ -54,9 +72,8 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path, sizes: Mapping
             # A row for each of those who were counted, at most: it stays where it is.
             few[name] = True
         else:
-            found = _written(session, left, name, folder, parts)
+            few[name] = view(_upto(left, name), name)
             relation.pop()
-            few[name] = found.count() <= MOST
         for select in list(left.find_all(exp.Select)) if few[name] else ():
             if name in joined(select):
                 select.hint(f"BROADCAST({name})", dialect=SPARK.name, copy=False)
@@ -64,10 +81,9 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path, sizes: Mapping
 
 
 def _written(
-    session: SparkSession, tree: exp.Select, name: str, folder: Path, parts: Callable[[int], int]
+    session: SparkSession, select: exp.Select, name: str, folder: Path, parts: Callable[[int], int]
 ) -> DataFrame:
     """A relation, written down: a view of its name."""
-    select = _upto(tree, name)
     frame = session.sql(SPARK.written(select))
     bits = _arrays(session, select, frame)
     many = parts(0 if bits is None else 1 << bits) if name.startswith(_COUNTED) else 1
@@ -99,18 +115,20 @@ def gathered(select: exp.Select, name: str, parts: int) -> exp.Select:
     """
     found = select.copy()
     made = {each.alias: each.this for each in found.ctes}
-    people = ", ".join(each.name for each in made[name].args["group"].expressions)
     lowest = made[name]
-    while _groups(below := made.get(lowest.args["from_"].this.name)):
+    people = [each.name for each in lowest.args["group"].expressions]
+    while _groups(below := made.get(lowest.args["from_"].this.name), people):
         lowest = below
-    rows = lowest.args["from_"].this
-    together = exp.select("*").from_(rows.copy()).hint(f"REPARTITION({parts}, {people})", dialect=SPARK.name)
-    rows.replace(together.subquery(rows.name))
+    rows, how = lowest.args["from_"].this, f"REPARTITION({parts}, {', '.join(people)})"
+    rows.replace(exp.select("*").from_(rows.copy()).hint(how, dialect=SPARK.name).subquery(rows.name))
     return found
 
 
-def _groups(relation: exp.Expression | None) -> bool:
-    return isinstance(relation, exp.Select) and any(relation.args.get(each) for each in ("group", "distinct"))
+def _groups(relation: exp.Expression | None, people: Sequence[str]) -> bool:
+    """Whether a relation groups rows by person, and perhaps by more."""
+    if not isinstance(relation, exp.Select) or not any(relation.args.get(each) for each in ("group", "distinct")):
+        return False
+    return {each.name for each in relation.selects if isinstance(each, exp.Column)}.issuperset(people)
 
 
 def _arrays(session: SparkSession, select: exp.Select, frame: DataFrame) -> int | None:
