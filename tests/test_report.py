@@ -1,6 +1,7 @@
 """The report that a run writes about itself: counts that add up, and times where time was used."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,14 @@ def test_parts() -> None:
     assert part("tests/audit/tables/test_hostile.py::test_x") == "tests/audit"
     assert part("docs/reference/loss.md::loss.md") == "docs"
     assert part("README.md::README.md") == "README.md"
+
+
+def test_the_last_full_run_is_kept_and_nothing_failed_in_it() -> None:
+    """Of a commit without changes beside it, and of the whole suite."""
+    kept = json.loads((ROOT / "docs" / "figures" / "tests-full.json").read_text(encoding="utf-8"))
+    assert kept["command"] == "python -m pytest --full -m not spark --report docs/figures/tests-full.json"
+    assert re.fullmatch("[0-9a-f]{7,40}", kept["commit"])
+    assert kept["failed"] == []
+    assert kept["tests"].keys() <= {"passed", "skipped"}
+    assert kept["tests"]["passed"] >= 24_000
+    assert kept["tests"].get("skipped", 0) <= 1
