@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import ClassVar
 
 from sqlglot import exp
@@ -105,10 +104,6 @@ class Dialect(ABC):
     def different(self, values: Sequence[exp.Expression]) -> exp.Expression | None:  # noqa: ARG002
         """Over rows, a number from 1 to 64 that is at most the number of different values; None: not worth its time."""
         return None
-
-    @abstractmethod
-    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
-        """The quantile of whole numbers at a level: one of them, or between two neighbours as a double."""
 
     # Doubles.
 

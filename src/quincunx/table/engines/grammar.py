@@ -11,7 +11,8 @@ from typing import Final
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
-from quincunx.table.engines.typed_sql import Piece, choose
+from quincunx.table.engines.typed_sql import Piece, call, choose, whole
+from quincunx.table.schema import LENGTH
 
 INTEGER: Final = "[+-]?[0-9]{1,37}"
 # At most 10^250 and, unless it is 0, at least 10^−250 in size: inside the doubles, and then brought into the range.
@@ -34,6 +35,12 @@ _GRAMMARS: Final = {"HUGEINT": INTEGER, "DOUBLE": DECIMAL, "DATE": DATE, "TIMEST
 def around(grammar: str) -> str:
     """The grammar with spaces around."""
     return f" *{grammar} *"
+
+
+def stored(d: Dialect, x: Piece, kind: str) -> Piece:
+    """What a text of a column says; a regular expression has no memory for one of hundreds of megabytes."""
+    fits = exp.LTE(this=call("OCTET_LENGTH", x.sql.copy()), expression=whole(LENGTH))
+    return Piece(sql=choose([(fits, value(d, x, kind).sql)], exp.null()), type=kind)
 
 
 def value(d: Dialect, x: Piece, kind: str) -> Piece:

@@ -17,10 +17,13 @@ from quincunx.table.relations import Fold, Folded, is_true
 from quincunx.table.sql import constants
 from quincunx.table.sql.names import Rows
 from quincunx.table.sql.relation import Reading
+from quincunx.table.sql.rewrites import written
 from quincunx.table.typing.facts import WORDS
 
 # Squares of at most so many steps fit 62 bits.
 _ROOT: Final = 2**31 - 1
+# Levels of quantiles are multiples of one part of so many.
+_LEVELS: Final = 10**6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +38,9 @@ class Folding:
 
     @property
     def called(self) -> str:
-        """The aggregate's name as SQL spells it."""
-        return str(self.node.sql_names()[0]) if isinstance(self.node, exp.Func) else self.node.key.upper()
+        """The aggregate's name as SQL spells it, with its arguments after it and not WITHIN GROUP."""
+        name = str(self.node.sql_names()[0]) if isinstance(self.node, exp.Func) else self.node.key.upper()
+        return name.replace("PERCENTILE_", "QUANTILE_")
 
     def argument(self) -> Expression:
         """The one argument, an expression of one row."""
@@ -62,7 +66,9 @@ class Folding:
         """Where a bounded argument lies."""
         if not argument.bounded:
             what = f"{self.called} is exact only between bounds"
-            hint = f"Write {self.called}(CLAMP(x, low, high)), or declare bounds for the columns that it is made of."
+            further = self.node.args.get("expression")
+            given = "CLAMP(x, low, high)" + ("" if further is None else f", {written(further)}")
+            hint = f"Write {self.called}({given}), or declare bounds for the columns that it is made of."
             raise self.reading.text.refusal(self.node, what, hint=hint)
         return lattice_of(argument, centred, self.called)
 
@@ -173,11 +179,16 @@ def _logical(call: Folding) -> Expression:
 
 def _quantile(call: Folding) -> Expression:
     argument, level = call.number(), Fraction(1, 2)
-    written = call.node.args.get("expression") or call.node.args.get("quantile")
-    if written is not None:
-        level = Fraction(constants.number(written.name)) if _plain(written) else Fraction(-1)
+    asked = call.node.args.get("expression") or call.node.args.get("quantile")
+    if asked is not None:
+        level = Fraction(constants.number(asked.name)) if _plain(asked) else Fraction(-1)
         if not 0 <= level <= 1:
-            raise call.reading.text.mistake(written, "a level is a number from 0 to 1", hint="Write 0.25, say.")
+            raise call.reading.text.mistake(asked, "a level is a number from 0 to 1", hint="Write 0.25, say.")
+        if _LEVELS % level.denominator:
+            # Ranks are worked out in whole numbers of 64 bits.
+            shown = f"{float(level):.6f}".rstrip("0").rstrip(".")
+            what = "a level has at most six decimal places inside a subquery"
+            raise call.reading.text.mistake(asked, what, hint=f"Write {shown}.")
     elif not isinstance(call.node, exp.Median):
         raise call.reading.text.mistake(call.node, f"{call.called} needs a level", hint="Write QUANTILE_CONT(x, 0.25).")
     kind: Folded = "between" if isinstance(call.node, exp.Median | exp.PercentileCont) else "rank"

@@ -43,8 +43,14 @@ def _factor(node: object, name: str = "x") -> str:
     return f"({text})" if isinstance(node, exp.Binary) and text != name else text
 
 
-def _steps(node: exp.Expr) -> str:
-    return f"Count in steps, GROUP BY FLOOR({_factor(node.this)} / 10) with COUNT(*), and read it off."
+def _most(node: exp.Expr) -> str:
+    return f"Write GROUP BY {written(node.this)} with COUNT(*) AS n, and ORDER BY n DESC LIMIT 1."
+
+
+def _furthest(node: exp.Expr) -> str:
+    level, order = ("0.01", "v") if isinstance(node, exp.ArgMin) else ("0.99", "v DESC")
+    ranked = f"QUANTILE_DISC({written(node.args.get('expression'), 'y')}, {level}) AS v"
+    return f"Write GROUP BY {written(node.this)} with {ranked}, and ORDER BY {order} LIMIT 1."
 
 
 def _condition(node: exp.Expr) -> str:
@@ -98,13 +104,16 @@ def _inverse(node: exp.Expr) -> str:
 REWRITES: Final[Mapping[type, Rewrite]] = {
     exp.Min: lambda node: f"Write QUANTILE_DISC({written(node.this)}, 0.01).",
     exp.Max: lambda node: f"Write QUANTILE_DISC({written(node.this)}, 0.99).",
-    exp.Mode: _steps,
+    exp.Mode: _most,
+    **dict.fromkeys((exp.ArgMin, exp.ArgMax), _furthest),
+    **dict.fromkeys((exp.First, exp.Last, exp.AnyValue), _grouped),
     exp.ApproxQuantile: lambda node: (
         f"Write QUANTILE_CONT({written(node.this)}, {written(node.args.get('quantile'), '0.5')})."
     ),
     exp.ApproxDistinct: lambda node: f"Write COUNT(DISTINCT {written(node.this)}).",
     **dict.fromkeys((exp.LogicalOr, exp.LogicalAnd), _condition),
     exp.GroupConcat: _grouped,
+    **dict.fromkeys((exp.IgnoreNulls, exp.RespectNulls), lambda node: instead(node.this)),
     exp.WidthBucket: _bucket,
     exp.DateDiff: _difference,
     exp.TimeToStr: _moment,

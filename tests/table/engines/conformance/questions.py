@@ -112,6 +112,11 @@ _ROLLED: Final = (
     "MEDIAN(cost) AS m, QUANTILE_DISC(age, 0.2) AS d, BOOL_OR(flag) AND MIN(day) < MAX(day) AS e, MAX(raw) AS f "
     "FROM visits GROUP BY person) AS p"
 )
+# Levels that are no double, of groups with a rest of the key.
+_RANKED: Final = (
+    "(SELECT person, region, QUANTILE_DISC(CLAMP(raw, -50, 50), 0.07) AS a, QUANTILE_CONT(age, 0.3) AS b, "
+    "QUANTILE_CONT(cost, 0.35) FILTER (WHERE flag) AS c FROM visits GROUP BY person, region) AS p"
+)
 
 
 def questions() -> list[str]:
@@ -124,6 +129,7 @@ def questions() -> list[str]:
     found += [f"SELECT COUNT(*) AS n FROM visits WHERE {each}" for each in CONDITIONS]
     found += [f"SELECT COUNT(*) AS n FROM {each}" for each in ROWS]
     found += [f"SELECT {each} AS x FROM {_ROLLED}" for each in ROLLED]
+    found += [f"SELECT SUM(CLAMP({each}, -50, 50)) AS x FROM {_RANKED}" for each in "abc"]
     return list(dict.fromkeys(found))
 
 

@@ -65,9 +65,6 @@ class DuckDBDialect(Dialect):
     def root(self, q: exp.Expression) -> exp.Expression:
         return cast(call("FLOOR", call("SQRT", cast(q, "DOUBLE"))), "BIGINT")
 
-    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
-        return call("QUANTILE_CONT" if between else "QUANTILE_DISC", x, double(level))
-
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
         # With ieee_floating_point_ops a division by 0 is infinite or NaN; adding zero turns −0.0 into 0.0.
         constant = isinstance(y, exp.Cast) and isinstance(y.this, exp.Literal)

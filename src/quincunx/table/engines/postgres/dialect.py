@@ -99,10 +99,6 @@ class PostgresDialect(Dialect):
     def root(self, q: exp.Expression) -> exp.Expression:
         return cast(call("FLOOR", call("SQRT", cast(q, "DOUBLE"))), "BIGINT")
 
-    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
-        called = call("PERCENTILE_CONT" if between else "PERCENTILE_DISC", double(level))
-        return exp.WithinGroup(this=called, expression=exp.Order(expressions=[exp.Ordered(this=x)]))
-
     # Doubles.
 
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:

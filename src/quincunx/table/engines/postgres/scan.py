@@ -26,7 +26,7 @@ from quincunx.table.engines.typed_sql import (
     whole,
 )
 from quincunx.table.interval import LARGEST
-from quincunx.table.schema import LENGTH, ColumnSchema
+from quincunx.table.schema import ColumnSchema
 
 # A number without a declared width, of which only whole numbers are read as they are.
 UNLIMITED: Final = "NUMERIC"
@@ -40,12 +40,10 @@ def value(d: Dialect, declared: ColumnSchema, storage: str) -> Piece:
     found, kind = _arrived(column(declared.name), storage), DEFAULTS[declared.type]
     if declared.type == "text":
         shown = found if found.type == "VARCHAR" else Piece(sql=d.shown(found), type="VARCHAR")
-        fits = _fits(shown.sql, declared.length)
+        fits = exp.LTE(this=call("OCTET_LENGTH", shown.sql), expression=whole(declared.length))
         return Piece(sql=choose([(fits, shown.sql.copy())], exp.null()), type="VARCHAR")
     if found.type == "VARCHAR":
-        # A regular expression has no memory for a text of hundreds of megabytes.
-        said = grammar.value(d, found, kind)
-        return Piece(sql=choose([(_fits(found.sql.copy(), LENGTH), said.sql)], exp.null()), type=kind)
+        return grammar.stored(d, found, kind)
     if found.type == kind or (declared.type == "integer" and found.type == "BIGINT"):
         return found
     exact = decimal_parts(found.type)
@@ -57,10 +55,6 @@ def value(d: Dialect, declared: ColumnSchema, storage: str) -> Piece:
     if kind in ("DATE", "TIMESTAMP"):
         return calendar(d.attempt(found, kind), kind)
     return _attempted(d, found, kind)
-
-
-def _fits(x: exp.Expression, length: int) -> exp.Expression:
-    return exp.LTE(this=call("OCTET_LENGTH", x), expression=whole(length))
 
 
 def _attempted(d: Dialect, found: Piece, kind: str) -> Piece:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from sqlglot import exp
 
 from quincunx.table.aggregates import Factor
@@ -11,6 +9,7 @@ from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.emit_number import clipped
 from quincunx.table.engines.keys import zeroless
 from quincunx.table.engines.lattice import placed
+from quincunx.table.engines.relations.quantile import QUANTILES, in_order, quantile
 from quincunx.table.engines.rows import Rows, Sources, derived, table_name
 from quincunx.table.engines.typed_sql import INTEGERS, Piece, choose, column, double, whole
 from quincunx.table.expression import Expression, Slot
@@ -36,25 +35,23 @@ def written(d: Dialect, relation: RollUp, sources: Sources) -> Rows:
             piece = Piece(sql=_least(piece, piece.sql), type=piece.type)
         chosen.append(exp.alias_(piece.sql, f"b{i}"))
         columns[made.slot] = Piece(sql=column(f"b{i}", name), type=piece.type)
+    values = {i: _value(d, fold, emitted) for i, fold in enumerate(relation.folds) if fold.kind in QUANTILES}
+    source, source_name = below.relation, below.relation.alias_or_name
     for i, (made, fold) in enumerate(zip(relation.columns[len(relation.by) :], relation.folds, strict=True)):
-        raw = folded(d, fold, emitted)
+        raw = quantile(d, fold, i, source_name) if i in values else folded(d, fold, emitted)
         chosen.append(exp.alias_(raw.sql, f"f{i}"))
         columns[made.slot] = settled(fold, Piece(sql=column(f"f{i}", name), type=raw.type))
-    select = exp.select(*chosen).from_(below.relation).group_by(*grouped)
+    source = in_order(d, source, values, grouped) if values else source
+    select = exp.select(*chosen).from_(source).group_by(*grouped)
     return Rows(relation=select.subquery(name), columns=columns, owners=owners, conditions=(), before=below.before)
 
 
 def folded(d: Dialect, fold: Fold, emitted: dict[Expression, Piece]) -> Piece:
-    """The aggregate itself, over whole numbers wherever something is added."""
-    where = None if fold.where is None else emitted[fold.where].sql
+    """The aggregate itself, over whole numbers wherever something is added. Quantiles are none: see quantile.py."""
     if fold.argument is None:
+        where = None if fold.where is None else emitted[fold.where].sql
         return Piece(sql=exp.Count(this=exp.Star() if where is None else _kept(whole(1), where)), type="BIGINT")
-    given = zeroless(emitted[fold.argument])
-    if fold.lattice is not None:
-        given = placed(d, Factor.of(fold.argument, fold.lattice), given)
-    elif given.type in INTEGERS and fold.kind in ("sum", "between", "rank"):
-        given = _narrow(given)
-    value = _kept(given.sql, where)
+    given, value = _argument(d, fold, emitted), _value(d, fold, emitted)
     match fold.kind:
         case "count":
             return Piece(sql=exp.Count(this=value), type="BIGINT")
@@ -74,8 +71,23 @@ def folded(d: Dialect, fold: Fold, emitted: dict[Expression, Piece]) -> Piece:
         case "any":
             return Piece(sql=exp.LogicalOr(this=value), type="BOOLEAN")
         case "between" | "rank":
-            between, level = fold.kind == "between", Fraction(1, 2) if fold.level is None else fold.level
-            return Piece(sql=d.quantile(value, level, between=between), type="DOUBLE" if between else given.type)
+            raise TypeError(fold.kind)
+
+
+def _argument(d: Dialect, fold: Fold, emitted: dict[Expression, Piece]) -> Piece:
+    """What is folded of each row; a whole number wherever something is added or ranked."""
+    if fold.argument is None:
+        raise TypeError(fold.kind)
+    given = zeroless(emitted[fold.argument])
+    if fold.lattice is not None:
+        return placed(d, Factor.of(fold.argument, fold.lattice), given)
+    return _narrow(given) if given.type in INTEGERS and fold.kind in ("sum", *QUANTILES) else given
+
+
+def _value(d: Dialect, fold: Fold, emitted: dict[Expression, Piece]) -> exp.Expression:
+    """The argument, NULL of rows that do not count."""
+    given = _argument(d, fold, emitted).sql
+    return given if fold.where is None else _kept(given, emitted[fold.where].sql)
 
 
 def settled(fold: Fold, raw: Piece) -> Piece:
@@ -102,5 +114,5 @@ def _narrow(piece: Piece) -> Piece:
     return piece if piece.type == "BIGINT" else clipped(piece.sql, whole(-LARGEST), whole(LARGEST), "BIGINT")
 
 
-def _kept(value: exp.Expression, where: exp.Expression | None) -> exp.Expression:
-    return value.copy() if where is None else choose([(where.copy(), value.copy())], exp.null())
+def _kept(value: exp.Expression, where: exp.Expression) -> exp.Expression:
+    return choose([(where.copy(), value.copy())], exp.null())

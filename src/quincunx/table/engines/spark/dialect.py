@@ -11,7 +11,7 @@ from sqlglot import exp
 from quincunx.table.engines import doubles
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.spark import scan
-from quincunx.table.engines.spark.casting import attempt, attempted, divided, rounded, within
+from quincunx.table.engines.spark.casting import attempted, divided, rounded, within
 from quincunx.table.engines.spark.whole import guarded, quotient, total
 from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, double, text, whole
 from quincunx.table.schema import ColumnSchema
@@ -104,22 +104,6 @@ class SparkDialect(Dialect):
         place = cast(exp.Paren(this=exp.BitwiseAnd(this=call("XXHASH64", *values), expression=whole(63))), "INTEGER")
         return cast(call("BIT_COUNT", call("BIT_OR", call("SHIFTLEFT", whole(1), place))), "BIGINT")
 
-    def quantile(self, x: exp.Expression, level: Fraction, *, between: bool) -> exp.Expression:
-        # PERCENTILE_DISC would be a double, which holds 53 bits. GET is NULL where there is no such place.
-        values = call("SORT_ARRAY", call("COLLECT_LIST", x))
-        count = cast(call("SIZE", values), "BIGINT")
-        up, down = level.numerator, level.denominator
-        if not between:
-            # ⌈N·level⌉, at least 1, from 1; GET counts from 0.
-            rank = call("GREATEST", binary(exp.IntDiv, _sum(_times(count, up), down - 1), whole(down)), whole(1))
-            return _got(values, _sum(rank, -1))
-        place = _times(_sum(count, -1), up)
-        below = binary(exp.IntDiv, place, whole(down))
-        part = divided(cast(binary(exp.Mod, place.copy(), whole(down)), "DOUBLE"), double(Fraction(down)))
-        low = cast(_got(values, below), "DOUBLE")
-        high = cast(call("COALESCE", _got(values, _sum(below, 1)), _got(values, below)), "DOUBLE")
-        return binary(exp.Add, low, binary(exp.Mul, binary(exp.Sub, high, low.copy()), part))
-
     # Doubles.
 
     def arithmetic(self, kind: type[exp.Binary], x: exp.Expression, y: exp.Expression) -> exp.Expression:
@@ -193,18 +177,6 @@ def _exists(listed: exp.Select, conditions: Sequence[exp.Expression]) -> exp.Exp
 
 def _null(x: exp.Expr) -> exp.Expression:
     return exp.Paren(this=exp.Is(this=x.copy(), expression=exp.null()))
-
-
-def _times(x: exp.Expression, factor: int) -> exp.Expression:
-    return x.copy() if factor == 1 else binary(exp.Mul, x.copy(), whole(factor))
-
-
-def _sum(x: exp.Expression, more: int) -> exp.Expression:
-    return binary(exp.Add, x.copy(), whole(more)) if more else x.copy()
-
-
-def _got(values: exp.Expression, place: exp.Expression) -> exp.Expression:
-    return call("GET", values.copy(), attempt(place.copy(), "INTEGER"))
 
 
 def _counted(node: exp.Anonymous) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -26,12 +27,12 @@ from quincunx.table.engines.spark.frozen import FrozenView, kept, listed
 from quincunx.table.engines.spark.made_up import count, made_up
 from quincunx.table.engines.spark.origin import Found, catalogue, find
 from quincunx.table.engines.spark.scratch import Scratch
-from quincunx.table.engines.spark.session import alone, own, silenced
+from quincunx.table.engines.spark.session import alone, narrowed, own, silenced
 from quincunx.table.engines.spark.stages import staged, understood
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.interval import LARGEST
 from quincunx.table.measure import Program
-from quincunx.table.schema import ColumnSchema, Schema
+from quincunx.table.schema import MAX_LENGTH, ColumnSchema, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -201,7 +202,8 @@ class SparkEngine:
             frame = found.reading(session)
             chosen = [_column(found, name) for name in source]
             if found.once:
-                frame, bytes_ = _written_down(session, frame, chosen, folder / found.alias)
+                with nullcontext() if found.frame is None else narrowed(found.frame.sparkSession):
+                    frame, bytes_ = _written_down(session, frame, chosen, folder / found.alias)
             else:
                 before = _files(session, found)
                 bytes_ = sum(length for *_, length in before)
@@ -311,12 +313,16 @@ def _together(found: Sequence[Found]) -> tuple[SparkSession, Scratch]:
 
 
 def _column(found: Found, name: str) -> tuple[str, str]:
-    """A column and how it is taken: a text without a collation of its own, and without blanks that only fill it."""
+    """A column and how it is taken.
+
+    A text without a collation of its own, without blanks that only fill it, and none that is longer than any may be.
+    """
     quoted = exp.to_identifier(name, quoted=True).sql(dialect=SPARK.name)
     if dict(found.fields)[name] != "VARCHAR":
         return name, quoted
     plain = f"CAST({quoted} AS STRING)"
-    return name, f"RTRIM({plain})" if name in found.padded else plain
+    taken = f"RTRIM({plain})" if name in found.padded else plain
+    return name, f"CASE WHEN OCTET_LENGTH({taken}) <= {MAX_LENGTH} THEN {taken} END"
 
 
 def _written_down(

@@ -26,7 +26,7 @@ def value(d: Dialect, declared: ColumnSchema, storage: str) -> Piece:
         fits = exp.LTE(this=call("OCTET_LENGTH", shown.sql), expression=whole(declared.length))
         return Piece(sql=choose([(fits, shown.sql.copy())], exp.null()), type="VARCHAR")
     if found.type == "VARCHAR":
-        return grammar.value(d, found, kind)
+        return grammar.stored(d, found, kind)
     if found.type == kind or (declared.type == "integer" and found.type == "BIGINT"):
         return found
     exact = decimal_parts(found.type)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from quincunx.errors import UnavailableError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # Rules that would write a column out wherever a condition names it: nested arithmetic would double at each level.
 _LEFT_OUT: Final = ("PushDownPredicates", "PushPredicateThroughNonJoin")
+_BATCH: Final = "spark.sql.parquet.columnarReaderBatchSize"
+_HELD: Final = "64"
 # What a value, an order or a failure could depend on is ours.
 SETTINGS: Final = {
     "spark.sql.ansi.enabled": "true",
@@ -34,6 +37,12 @@ SETTINGS: Final = {
     "spark.sql.parquet.mergeSchema": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
+    # So many rows are held at once, and further ones on disk: 4,096 with long texts, as one person may have, do not fit
+    # a heap of 1 GB.
+    _BATCH: _HELD,
+    "spark.sql.windowExec.buffer.in.memory.threshold": _HELD,
+    "spark.sql.sortMergeJoinExec.buffer.in.memory.threshold": _HELD,
+    "spark.sql.cartesianProductExec.buffer.in.memory.threshold": _HELD,
     # A broadcast that an estimate chose could fail by what rows hold: only what was counted is sent to every worker.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
@@ -96,6 +105,29 @@ _SILENCE: Final = _Silence()
 def silenced() -> AbstractContextManager[None]:
     """pyspark's own loggers say nothing in the block, whichever thread is in it."""
     return _SILENCE
+
+
+# Sessions of others in which a batch is as in ours: how many threads want it, and what it was.
+_NARROWED: Final[dict[SparkSession, tuple[int, str]]] = {}
+_NARROWING: Final = threading.Lock()
+
+
+@contextmanager
+def narrowed(owner: SparkSession) -> Iterator[None]:
+    """In the block files are read by as few rows at once as in our sessions: those of a frame are read by its own."""
+    with _NARROWING:
+        inside, before = _NARROWED.get(owner, (0, owner.conf.get(_BATCH) or ""))
+        _NARROWED[owner] = inside + 1, before
+        owner.conf.set(_BATCH, _HELD)
+    try:
+        yield
+    finally:
+        with _NARROWING:
+            inside, before = _NARROWED.pop(owner)
+            if inside > 1:
+                _NARROWED[owner] = inside - 1, before
+            else:
+                owner.conf.set(_BATCH, before)
 
 
 def running(cluster: Cluster) -> SparkSession:

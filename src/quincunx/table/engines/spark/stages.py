@@ -21,8 +21,10 @@ from quincunx.table.engines.spark.dialect import SPARK, joined
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# A person with a weight takes below a hundred bytes.
-MOST: Final = 1_000_000
+# So many bytes are sent to every worker at most: a million people with a weight, who take below a hundred each, and
+# fewer where they are named by long texts.
+MOST: Final = 100_000_000
+_PERSON: Final = 100
 # Who has too many rows or groups, and who of them is over the limit, with a weight.
 _COUNTED, _WEIGHED = "over", "heavy"
 # What is taken for the rows of a person and the bytes of a row, where nobody has counted.
@@ -46,7 +48,7 @@ def staged(session: SparkSession, tree: exp.Select, folder: Path, sizes: Mapping
     # Some clusters have it chosen for them, and say "auto".
     said = session.conf.get("spark.sql.shuffle.partitions") or ""
     parts = partial(_parts, sum(sizes.values()), rows, max(_UNSORTED, int(said) if said.isdecimal() else 0))
-    return _staged(tree, lambda select, name: _written(session, select, name, folder, parts).count() <= MOST)
+    return _staged(tree, lambda select, name: _sent(_written(session, select, name, folder, parts)) <= MOST)
 
 
 def understood(session: SparkSession, tree: exp.Select) -> None:
@@ -95,6 +97,13 @@ def _written(
     found = session.read.schema(frame.schema).parquet(place)
     found.createOrReplaceTempView(name)
     return found
+
+
+def _sent(frame: DataFrame) -> int:
+    """The bytes that the rows of a frame take, or more, where they are sent."""
+    texts = [f"OCTET_LENGTH({name})" for name, kind in frame.dtypes if kind == "string"]
+    bytes_ = " + ".join([str(_PERSON), *texts])
+    return int(frame.selectExpr(f"COALESCE(SUM(CAST({bytes_} AS BIGINT)), 0)").collect()[0][0])
 
 
 def _parts(size: int, rows: Callable[[], int], most: int, held: int) -> int:
