@@ -325,15 +325,22 @@ def test_different_groups_are_never_too_many(cluster: SparkSession) -> None:
         assert 1 <= found <= min(64, n if n % 2 == 0 else 2 * n)
 
 
+@pytest.mark.parametrize("here", [True, False])
+@pytest.mark.parametrize("name", ["visits", "a b%41\u00e9+#1"])
 def test_a_changed_file_is_noticed(
     cluster: SparkSession,  # noqa: ARG001
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    here: bool,
 ) -> None:
-    """A Parquet folder that we read ourselves may be read twice; that its files stayed the same is looked at."""
+    """A Parquet folder that we read ourselves may be read twice; that its files stayed the same is looked at.
+
+    The system of this machine is asked, or Spark where it runs elsewhere.
+    """
     import quincunx as qx
 
-    folder = tmp_path / "visits"
+    folder = tmp_path / name
     folder.mkdir()
     frame = pa.table({"person": pa.array([1, 2], pa.int64())})
     stored(frame, folder)
@@ -343,6 +350,7 @@ def test_a_changed_file_is_noticed(
     fetched: Any = SparkEngine._fetched
     with SparkEngine(tables, declared) as engine:
         assert engine._found["t"].once is False
+        monkeypatch.setattr(engines, "alone", lambda _: here)
         first = engine.run(program)
         more = pa.table({"person": pa.array([3, 4], pa.int64())})
         for change in (lambda: stored(more, folder, "more"), lambda: stored(more.slice(1), folder, "more")):

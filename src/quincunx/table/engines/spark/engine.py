@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -339,6 +340,11 @@ def _files(session: SparkSession, found: Found) -> list[tuple[str, str, int]]:
     """The files of a folder with their times and sizes. Their content is not read."""
     path = "" if found.source is None else found.source.folder or ""
     listing = session.read.format("binaryFile").load(path)
+    names = sorted(listing.inputFiles())
+    if alone(session) and all(name.startswith("file:/") for name in names):
+        # Of this machine's files the system says it without a job, and to the nanosecond.
+        looks = [(name, os.stat(unquote(urlsplit(name).path))) for name in names]
+        return [(name, str(look.st_mtime_ns), look.st_size) for name, look in looks]
     rows = listing.selectExpr("path", "CAST(modificationTime AS STRING) AS time", "length").collect()
     return sorted((row["path"], row["time"], row["length"]) for row in rows)
 
