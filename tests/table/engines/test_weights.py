@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import duckdb
@@ -15,18 +14,17 @@ from sqlglot import exp
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.duckdb.dialect import DUCKDB, DuckDBDialect
 from quincunx.table.engines.typed_sql import column
-from quincunx.table.engines.weights import over_groups, over_rows, repeated, roots
+from quincunx.table.engines.weights import crowding, over_groups, over_rows, parts, roots
 from quincunx.table.measure import Vector
 from tests.table.reference import weight
 
 
 class Spread(DuckDBDialect):
-    """DuckDB, asked for different groups as Spark is."""
+    """DuckDB, asked for parts of the groups as Spark is."""
 
-    def different(self, values: Sequence[exp.Expression]) -> exp.Expression:
+    def part_of(self, values: Sequence[exp.Expression], number: int) -> exp.Expression:
         (value,) = values
-        bits = f"bit_count(bit_or(1::UBIGINT << (hash({value.sql(dialect='duckdb')}) % 64)))::BIGINT"
-        return sqlglot.parse_one(bits, dialect="duckdb")
+        return sqlglot.parse_one(f"(hash({value.sql(dialect='duckdb')}) % {number})::BIGINT", dialect="duckdb")
 
 
 def computed(relations: list[tuple[str, exp.Select]], base: tuple[str, str], name: str) -> dict[int, int]:
@@ -57,31 +55,62 @@ def test_row_weights_are_the_largest_that_fit(norm: int, bound2: int, dialect: D
         assert (who in heavy) == (wanted < 2**20)
 
 
-@pytest.mark.parametrize("bound2", [1, 10, 63, 64, 65, 79, 80, 100, 150, 400, 900])
-def test_who_has_few_rows_beyond_different_groups_counts_in_full(bound2: int) -> None:
-    """Every vector of up to 24 rows, and some long ones: whoever is left out has Σv² ≤ C², for each number that may be
-    found of its different groups; and the number is the largest that this lets through at 64 groups."""
-    least = repeated(Vector(kind="rows", norm=2, bound2=Fraction(bound2), bits=20))
-    longer = [[many, *[1] * others] for many in range(1, 40) for others in (0, 20, 62, 63, 64, 90)]
-    for v in itertools.chain(partitions(24), longer):
-        fewest = sum(v) - least + 1
-        if any(fewest <= p for p in range(1, min(len(v), 64) + 1)):
-            assert sum(each * each for each in v) <= bound2, v
-    if least:
-        # 64 groups, and as many rows beyond one in each as are not let through: the norm of one more is too large.
-        assert (least + 1) ** 2 + 63 > bound2
+def vector_of(bound2: int) -> Vector:
+    return Vector(kind="rows", norm=2, bound2=Fraction(bound2), bits=20)
 
 
-def partitions(most: int) -> Iterator[list[int]]:
-    """All ways to lay up to so many rows into groups."""
+def crowded(vector: Vector, number: int, kept: str) -> set[int]:
+    """Who may be over the limit, of rows with o0 and the part p of their group."""
+    select = exp.select(column("o0")).from_("over")
+    for name, relation in crowding(vector, number, column("p"), ["o0"], "kept", "over"):
+        select = select.with_(name, as_=relation)
+    asked = DUCKDB.written(select).replace("WITH ", f"WITH kept AS ({kept}), ", 1)
+    return {who for (who,) in duckdb.connect().execute(asked).fetchall()}
 
-    def within(rows: int, largest: int) -> Iterator[list[int]]:
-        yield []
-        for first in range(1, min(rows, largest) + 1):
-            for rest in within(rows - first, first):
-                yield [first, *rest]
 
-    return (each for each in within(most, most) if each)
+@pytest.mark.parametrize(
+    ("bound2", "number"), [(1, 8), (400, 8), (31**2, 8), (32**2, 4), (1023**2, 4), (1024**2, 2), (4095**2, 2)]
+)
+def test_who_is_left_out_by_parts_counts_in_full(bound2: int, number: int) -> None:
+    """People whose rows in parts lie at the ends of what a part holds, alone, in pairs and at random: who is not found
+    has Σ(rows of a part)² ≤ C², and so has any vector of groups; who has few rows, so that nothing is carried, is found
+    only if that is not so."""
+    vector, width = vector_of(bound2), 40 // number
+    assert parts(vector) == number
+    source, ends = (
+        random.Random("parts"),
+        sorted({0, 1, 2, 19, 20, 21, *(2**width + i for i in (-1, 0, 1)), 8191, 8192}),
+    )
+    ends = [each for each in ends if each < 20_000]
+    people = [(i, n, j, m) for i in range(number) for j in range(i) for n in ends for m in ends]
+    rows = [[n if p == i else m if p == j else 0 for p in range(number)] for i, n, j, m in people]
+    rows += [[source.choice(ends[:7]) for _ in range(number)] for _ in range(300)]
+    rows = [each for each in rows if any(each)]
+    counts = ", ".join(f"({who}, {p}, {n})" for who, each in enumerate(rows) for p, n in enumerate(each) if n)
+    found = crowded(
+        vector, number, f"SELECT o0, p FROM (VALUES {counts}) AS t(o0, p, n), range(20000) AS r(i) WHERE i < n"
+    )
+    assert len(found) not in (0, len(rows))
+    for who, each in enumerate(rows):
+        over = sum(n * n for n in each) > bound2
+        assert who in found or not over, each
+        if max(each) < 2**width and sum(each) < 2**13:
+            assert (who in found) == over, each
+
+
+def test_what_is_carried_is_seen() -> None:
+    """As many rows in one part as look like one row in the next, at every part and for two carries at once."""
+    vector = vector_of(400)
+    for number, width in ((8, 5), (4, 10)):
+        for part in range(number):
+            for rows in (2**width, 2 ** (2 * width)):
+                kept = f"SELECT 1 AS o0, {part} AS p FROM range({rows})"
+                assert crowded(vector, number, kept) == {1}, (number, part, rows)
+
+
+def test_limits_without_parts() -> None:
+    assert parts(vector_of(4096**2)) is None
+    assert parts(vector_of(2**62)) is None
 
 
 @pytest.mark.parametrize("bound2", [1, 2])

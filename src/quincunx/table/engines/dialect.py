@@ -101,8 +101,8 @@ class Dialect(ABC):
     def root(self, q: exp.Expression) -> exp.Expression:
         """⌊√q⌋ of a whole number below 2^52, or one beside it."""
 
-    def different(self, values: Sequence[exp.Expression]) -> exp.Expression | None:  # noqa: ARG002
-        """Over rows, a number from 1 to 64 that is at most the number of different values; None: not worth its time."""
+    def part_of(self, values: Sequence[exp.Expression], number: int) -> exp.Expression | None:  # noqa: ARG002
+        """A BIGINT below a power of two, the same for the same values, and never NULL; None: not worth its time."""
         return None
 
     # Doubles.

@@ -7,13 +7,27 @@ so only they are joined back: a choice of speed that changes no result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial, reduce
 from math import isqrt
 
 from sqlglot import exp
 
 from quincunx.table.engines.dialect import Dialect
 from quincunx.table.engines.rows import Part
-from quincunx.table.engines.typed_sql import Piece, binary, both, call, cast, choose, column, constant, text, whole
+from quincunx.table.engines.typed_sql import (
+    Piece,
+    binary,
+    both,
+    call,
+    cast,
+    choose,
+    column,
+    constant,
+    double,
+    text,
+    whole,
+)
 from quincunx.table.measure import Vector
 
 
@@ -22,10 +36,50 @@ def in_full(vector: Vector) -> int:
     return isqrt(int(vector.bound2))
 
 
-def repeated(vector: Vector) -> int:
-    """Whoever has fewer rows than so many beyond one in each of 1 ≤ p ≤ 64 groups has ‖v‖₂ ≤ C, and counts in full."""
-    # Of n rows in d ≥ p groups, Σv² ≤ (n − d + 1)² + d − 1 ≤ (n − p + 1)² + p − 1: all others in one group.
-    return isqrt(max(0, int(vector.bound2) - 63))
+# A double is exact below 2^53: a person's rows are counted from its bit 40 on, and below it by parts of the groups.
+_EXACT, _BELOW = 53, 40
+
+
+def parts(vector: Vector) -> int | None:
+    """Into how many parts groups are laid to see that few rows of a person share one; None: only rows are counted.
+
+    A part has _BELOW / parts bits, which hold what one with ‖v‖₂ ≤ C has there.
+    """
+    few = (each for each in (8, 4, 2) if in_full(vector) < min(2 ** (_BELOW // each), 2 ** (_EXACT - _BELOW - 1)))
+    return next(few, None)
+
+
+def crowding(
+    vector: Vector, number: int, part: exp.Expression, owners: Sequence[str], source: str, over: str
+) -> list[tuple[str, exp.Select]]:
+    """Relations that end with `over`: the owners who may have ‖v‖₂ > C. part: that of a row's group, below number.
+
+    One double is added up for each owner, because where there is one number alone they are counted faster: proof in
+    ../measure.md.
+    """
+    keys, width = [column(name) for name in owners], _BELOW // number
+    place = cast(binary(exp.Mul, part, whole(width)), "INTEGER")
+    row = binary(exp.Add, whole(1 << _BELOW), exp.BitwiseLeftShift(this=whole(1), expression=place))
+    added = call("LEAST", exp.Sum(this=cast(row, "DOUBLE")), double(Fraction(1 << _EXACT)))
+    counted, parted, names = f"counted_{over}", f"parted_{over}", [f"p{i}" for i in range(number)]
+    bits = [exp.alias_(_bits("t", width * i, width), name) for i, name in enumerate(names)]
+    here = [column(name) for name in names]
+    together = reduce(partial(binary, exp.Add), here)
+    squares = reduce(partial(binary, exp.Add), [binary(exp.Mul, each, each.copy()) for each in here])
+    carried = exp.NEQ(this=together, expression=column("n"))
+    far = exp.GT(this=squares, expression=whole(int(vector.bound2)))
+    rows = exp.alias_(_bits("t", _BELOW, _EXACT - _BELOW + 1), "n")
+    return [
+        (counted, exp.select(*keys, exp.alias_(cast(added, "BIGINT"), "t")).from_(source).group_by(*keys)),
+        (parted, exp.select(*keys, rows, *bits).from_(counted)),
+        (over, exp.select(*keys).from_(parted).where(exp.Or(this=carried, expression=far))),
+    ]
+
+
+def _bits(name: str, first: int, number: int) -> exp.Expression:
+    """The number that some bits of a column make, which is a whole number and not negative."""
+    shifted = exp.Paren(this=exp.BitwiseRightShift(this=column(name), expression=exp.Literal.number(first)))
+    return exp.Paren(this=exp.BitwiseAnd(this=shifted, expression=whole((1 << number) - 1)))
 
 
 def over_rows(
@@ -39,15 +93,15 @@ def over_rows(
     keys = [column(name) for name in owners]
     rows = exp.Count(this=exp.Star())
     most = isqrt(int(vector.bound2))
-    counted = exp.select(*keys, exp.alias_(rows, "n")).from_(source).group_by(*keys)
-    heavy = counted.having(exp.GT(this=rows.copy(), expression=whole(most)))
-    spread = d.different([column(name) for name in groups]) if vector.norm == 2 and groups else None
-    if spread is not None:
-        again = binary(exp.Sub, rows.copy(), spread)
-        heavy = heavy.having(exp.GTE(this=again, expression=whole(repeated(vector))))
+    heavy = exp.select(*keys, exp.alias_(rows, "n")).from_(source).group_by(*keys)
+    found = [(over, heavy.having(exp.GT(this=rows.copy(), expression=whole(most))))]
+    number = parts(vector) if vector.norm == 2 and groups else None
+    part = None if number is None else d.part_of([column(name) for name in groups], number)
+    if number is not None and part is not None:
+        found = crowding(vector, number, part, owners, source, over)
     if vector.norm == 1:
         weight = d.quotient(constant(most << vector.bits), _small("n"))
-        return [(over, heavy), (heavy_name, exp.select(*keys, exp.alias_(weight, "w")).from_(over))]
+        return [*found, (heavy_name, exp.select(*keys, exp.alias_(weight, "w")).from_(over))]
     # ‖v‖₂ ≤ ‖v‖₁: whoever has at most C rows has a norm of at most C, and needs no look at the groups.
     counts = exp.select(*keys, exp.alias_(exp.Count(this=exp.Star()), "v")).from_(source)
     each = d.semi(counts, over, owners).group_by(*keys, *(column(name) for name in groups))
@@ -60,7 +114,7 @@ def over_rows(
         .having(exp.GT(this=square.copy(), expression=whole(int(vector.bound2))))
     )
     squared = f"squares{mark}"
-    return [(over, heavy), (each_group, each), (squared, squares), *roots(d, squared, heavy_name, keys)]
+    return [*found, (each_group, each), (squared, squares), *roots(d, squared, heavy_name, keys)]
 
 
 def of_numbers(d: Dialect, vector: Vector, owners: Sequence[str], keys: Sequence[str]) -> list[Part]:

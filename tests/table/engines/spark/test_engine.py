@@ -8,6 +8,7 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,10 @@ from quincunx.table.engines.spark import SparkEngine, stages
 from quincunx.table.engines.spark import engine as engines
 from quincunx.table.engines.spark.dialect import SPARK
 from quincunx.table.engines.spark.session import own
+from quincunx.table.engines.spark.source import Spark
 from quincunx.table.engines.typed_sql import Piece, column
+from quincunx.table.engines.weights import crowding
+from quincunx.table.measure import Vector
 from quincunx.table.rules import plan
 from quincunx.table.schema import Schema
 from quincunx.table.sql import read as read_sql
@@ -315,14 +319,59 @@ def test_sums_by_parts_are_exact(cluster: SparkSession) -> None:
         assert row[0] is None
 
 
-def test_different_groups_are_never_too_many(cluster: SparkSession) -> None:
-    """At least 1, at most 64, and at most the number of different values, NULL among them."""
-    session, asked = own(cluster), SPARK.written(SPARK.different([column("g"), column("h")]))
-    select = f"SELECT n, {asked} FROM (SELECT n, IF(g % n = 7, NULL, g % n) AS g, CAST(g % 2 AS STRING) AS h FROM t)"
-    pairs = session.sql("SELECT n, g FROM (SELECT id + 1 AS n FROM range(300)), (SELECT id AS g FROM range(700))")
-    pairs.createOrReplaceTempView("t")
-    for n, found in session.sql(f"{select} GROUP BY n").collect():
-        assert 1 <= found <= min(64, n if n % 2 == 0 else 2 * n)
+def test_parts_of_groups_are_few_and_the_same_for_the_same(cluster: SparkSession) -> None:
+    """Below their number, never NULL, one for each pair of values, NULL among them, and each of them taken."""
+    session = own(cluster)
+    session.sql(
+        "SELECT IF(id = 7, NULL, id % 90) AS g, CAST(id % 2 AS STRING) AS h FROM range(700)"
+    ).createOrReplaceTempView("t")
+    for number in (2, 4, 8):
+        part = SPARK.written(SPARK.part_of([column("g"), column("h")], number))
+        rows = session.sql(
+            f"SELECT g, h, COUNT(DISTINCT {part}), MIN({part}), COUNT_IF({part} IS NULL) FROM t GROUP BY g, h"
+        )
+        seen = [(n, low, nulls) for *_, n, low, nulls in rows.collect()]
+        assert {(n, nulls) for n, _, nulls in seen} == {(1, 0)}
+        assert {low for _, low, _ in seen} == set(range(number))
+
+
+def test_one_number_says_who_may_be_over_the_limit(cluster: SparkSession) -> None:
+    """Spark finds whom DuckDB finds, up to rows that a double cannot hold one by one."""
+    session, vector = own(cluster), Vector(kind="rows", norm=2, bound2=Fraction(400), bits=20)
+    rows = {1: [20], 2: [21], 3: [3] * 8, 4: [8] * 8, 5: [32], 6: [1024, 1], 7: [8191], 8: [9000] * 8, 9: [0, 31, 1]}
+    select = exp.select(column("o0")).from_("over")
+    for name, relation in crowding(vector, 8, column("p"), ["o0"], "kept", "over"):
+        select = select.with_(name, as_=relation)
+    many = " UNION ALL ".join(
+        f"SELECT CAST({who} AS BIGINT) AS o0, CAST({p} AS BIGINT) AS p FROM range({n})"
+        for who, each in rows.items()
+        for p, n in enumerate(each)
+    )
+    found = session.sql(SPARK.written(select).replace("WITH ", f"WITH kept AS ({many}), ", 1)).collect()
+    assert sorted(who for (who,) in found) == [2, 4, 5, 6, 7, 8, 9]
+
+
+def test_files_are_read_by_more_rows_where_all_columns_are_short(
+    cluster: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of texts and wide decimals few rows are held at once; of numbers as many as Spark likes; and none stays so."""
+    name, seen, fetched = "spark.sql.parquet.columnarReaderBatchSize", [], SparkEngine._fetched
+    monkeypatch.setattr(
+        SparkEngine, "_fetched", lambda self, *a: (seen.append(self._connect().conf.get(name)), fetched(self, *a))[1]
+    )
+    kinds = {"person": "BIGINT", "x": "DOUBLE", "note": "STRING", "wide": "DECIMAL(38,2)"}
+    framed(cluster, kinds, [(1, 2.0, "a", "1.25")]).write.parquet(str(tmp_path / "rows"))
+    for source in (Spark(f"parquet.`{tmp_path / 'rows'}`"), cluster.read.parquet(str(tmp_path / "rows"))):
+        there = {"t": Table(source, limits={"rows": 3}, columns={"x": {"bounds": (0, 9)}, "wide": {"bounds": (0, 9)}})}
+        declared = schema(there, AddRemove(key="person"))
+        with open_engine(there, declared) as engine:
+            for asked, wanted in (("x > 1", "4096"), ("note > 'a'", "64"), ("wide > 1", "64"), ("TRUE", "4096")):
+                seen.clear()
+                engine.run(
+                    plan(read_sql(f"SELECT COUNT(*) AS n FROM t WHERE {asked}", declared, evaluate), declared, 1)
+                )
+                assert seen == [wanted], asked
+                assert engine._connect().conf.get(name) == "64"
 
 
 @pytest.mark.parametrize("here", [True, False])

@@ -99,10 +99,8 @@ class SparkDialect(Dialect):
     def root(self, q: exp.Expression) -> exp.Expression:
         return call("FLOOR", call("SQRT", cast(q, "DOUBLE")))
 
-    def different(self, values: Sequence[exp.Expression]) -> exp.Expression:
-        # As many bits as are set by the values' hashes.
-        place = cast(exp.Paren(this=exp.BitwiseAnd(this=call("XXHASH64", *values), expression=whole(63))), "INTEGER")
-        return cast(call("BIT_COUNT", call("BIT_OR", call("SHIFTLEFT", whole(1), place))), "BIGINT")
+    def part_of(self, values: Sequence[exp.Expression], number: int) -> exp.Expression:
+        return exp.Paren(this=exp.BitwiseAnd(this=call("XXHASH64", *values), expression=whole(number - 1)))
 
     # Doubles.
 

@@ -28,8 +28,8 @@ from quincunx.table.engines.spark.frozen import FrozenView, kept, listed
 from quincunx.table.engines.spark.made_up import count, made_up
 from quincunx.table.engines.spark.origin import Found, catalogue, find
 from quincunx.table.engines.spark.scratch import Scratch
-from quincunx.table.engines.spark.session import alone, narrowed, own, silenced
-from quincunx.table.engines.spark.stages import staged, understood
+from quincunx.table.engines.spark.session import alone, narrowed, own, silenced, widened
+from quincunx.table.engines.spark.stages import Stages, staged, understood
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.interval import LARGEST
 from quincunx.table.measure import Program
@@ -66,8 +66,8 @@ class SparkEngine:
         self._closed = False
         # Whether rows could be written down.
         self._tried = False
-        # Programs that passed on made-up rows, and their statements.
-        self._rehearsed: dict[Program, Statement] = {}
+        # Programs that passed on made-up rows, with their statements.
+        self._rehearsed: dict[Program, tuple[Statement, Stages]] = {}
 
     def __enter__(self) -> SparkEngine:
         return self
@@ -108,7 +108,7 @@ class SparkEngine:
 
     def sql(self, program: Program) -> str:
         """The statement that `run` would execute; tables and public keys are views of it. Reads nothing."""
-        return self._written(program).sql
+        return self._written(program)[0].sql
 
     def check(self) -> tuple[str, ...]:
         """Look whether Spark answers, columns are what they were, and rows could be written down. Reads no row."""
@@ -163,11 +163,11 @@ class SparkEngine:
 
         Ctrl-C is KeyboardInterrupt; everything else that goes wrong is one error.
         """
-        written = self._written(program)
+        written, stages = self._written(program)
         found: Result | None = None
         with self._lock, silenced(), noticing() as pressed:
             try:
-                found = self._answer(program, written)
+                found = self._answer(program, written, stages)
             except Exception:
                 # Raised below, outside of this handler: the engine's message must not hang on as a context.
                 found = None
@@ -181,13 +181,14 @@ class SparkEngine:
             )
         return found
 
-    def _answer(self, program: Program, written: Statement) -> Result:
+    def _answer(self, program: Program, written: Statement, stages: Stages) -> Result:
         session = self._connect()
         with self._scratch.opened() as folder:
             sizes, unchanged = self._open(session, program, written, folder)
             large = sum(sizes.values()) >= LARGE
-            tree = staged(session, written.tree, folder, sizes) if large else written.tree
-            found = result(program, self._fetched(program, tree))
+            with widened(session) if self._short(program) else nullcontext():
+                sql = staged(session, stages, folder, sizes) if large else stages.alone
+                found = result(program, self._fetched(program, sql))
             for each in unchanged:
                 each()
         return found
@@ -232,15 +233,15 @@ class SparkEngine:
                 texts_ = {name: ("STRING", values) for name, values in named.texts(source.names).items()}
                 _view(session, f"public_{named.alias}", texts_)
 
-    def _try(self, program: Program) -> Statement:
+    def _try(self, program: Program) -> tuple[Statement, Stages]:
         """Run the program on made-up rows of the same columns, and look at what is sent where there are many.
 
         RefusalError if that fails.
         """
-        written: Statement | None = None
+        found: tuple[Statement, Stages] | None = None
         with silenced(), noticing() as pressed:
             try:
-                written = self._written(program)
+                found = written, stages = self._written(program)
                 session, first = self._connect(), self._first(program)
                 for number, names in first.items():
                     table = program.query.rows.tables[number].name
@@ -248,21 +249,21 @@ class SparkEngine:
                     select = made_up(fields, names, self._schema.table(table), owner, count(len(first)))
                     session.sql(select).createOrReplaceTempView(frame_name(number))
                 self._constants(session, program, written)
-                result(program, self._fetched(program, written.tree))
-                understood(session, written.tree)
+                result(program, self._fetched(program, stages.alone))
+                understood(session, stages)
             except (DataError, UnavailableError):
                 raise
             except Exception:
-                written = None
-        if written is None and pressed():
+                found = None
+        if found is None and pressed():
             raise KeyboardInterrupt
-        if written is None:
+        if found is None:
             raise RefusalError(
                 "the engine cannot compute this question: it failed on made-up rows; nothing was spent",
                 where="spark",
                 hint="Write it in another way; no private row was read.",
             )
-        return written
+        return found
 
     def _first(self, program: Program) -> dict[int, tuple[str, ...]]:
         """The private scans, each table once, with the columns that are read."""
@@ -272,15 +273,27 @@ class SparkEngine:
                 found.setdefault(first_reading(program, number), {}).update(dict.fromkeys(source.names))
         return {number: tuple(names) for number, names in found.items()}
 
+    def _short(self, program: Program) -> bool:
+        """Whether no column that is read can hold more than some bytes in a row, whoever wrote the files."""
+        tables = program.query.rows.tables
+        kinds = (
+            dict(self._found[tables[number].name.lower()].fields)[name]
+            for number, names in self._first(program).items()
+            for name in names
+        )
+        return not any(kind.startswith(("VARCHAR", "DECIMAL")) for kind in kinds)
+
     def _sources(self, program: Program) -> Sources:
         return bound(SPARK, program, self._tables, self._schema, self.kind)
 
-    def _written(self, program: Program) -> Statement:
-        found = self._rehearsed.get(program)
-        return statement(program, self._sources(program), SPARK) if found is None else found
+    def _written(self, program: Program) -> tuple[Statement, Stages]:
+        if program in self._rehearsed:
+            return self._rehearsed[program]
+        written = statement(program, self._sources(program), SPARK)
+        return written, Stages(written.tree)
 
-    def _fetched(self, program: Program, tree: exp.Select) -> dict[str, NDArray[Any]]:
-        frame = self._connect().sql(SPARK.written(tree))
+    def _fetched(self, program: Program, sql: str) -> dict[str, NDArray[Any]]:
+        frame = self._connect().sql(sql)
         return _columns(program, frame.columns, frame.collect())
 
     def _connect(self) -> SparkSession:

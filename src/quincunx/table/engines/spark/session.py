@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _LEFT_OUT: Final = ("PushDownPredicates", "PushPredicateThroughNonJoin")
 _BATCH: Final = "spark.sql.parquet.columnarReaderBatchSize"
 _HELD: Final = "64"
+# As many as Spark reads by itself: where none of them is long, it is safe, and faster.
+_SHORT: Final = "4096"
 # What a value, an order or a failure could depend on is ours.
 SETTINGS: Final = {
     "spark.sql.ansi.enabled": "true",
@@ -128,6 +130,16 @@ def narrowed(owner: SparkSession) -> Iterator[None]:
                 _NARROWED[owner] = inside - 1, before
             else:
                 owner.conf.set(_BATCH, before)
+
+
+@contextmanager
+def widened(own: SparkSession) -> Iterator[None]:
+    """In the block a session of ours reads files by as many rows at once as Spark does: of columns that are short."""
+    own.conf.set(_BATCH, _SHORT)
+    try:
+        yield
+    finally:
+        own.conf.set(_BATCH, _HELD)
 
 
 def running(cluster: Cluster) -> SparkSession:

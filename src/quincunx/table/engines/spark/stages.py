@@ -7,9 +7,10 @@ large to be sent is not sent. See spark.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -42,30 +43,74 @@ _CAPACITY: Final = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"
 _MOST_BITS, _FEWEST_BITS = 20, 10
 
 
-def staged(session: SparkSession, tree: exp.Select, folder: Path, sizes: Mapping[str, int]) -> exp.Select:
-    """The statement with views in place of the relations of people over the limit. sizes: bytes of tables, by view."""
+class Stages:
+    """What is sent to answer a question, each statement written once: which one follows depends on how many are found.
+
+    few: of the relations that were found first, in order, whether there were few in each.
+    """
+
+    def __init__(self, tree: exp.Select) -> None:
+        self._tree = tree.copy()
+        order = self._tree.args.get("order")
+        if order is not None and [each.this.name for each in order.expressions] == ["g"]:
+            # Public groups are put in their places by number, so that Spark need not sort them.
+            self._tree.set("order", None)
+        self._known: dict[tuple[bool, ...], Relation | str] = {}
+
+    @cached_property
+    def alone(self) -> str:
+        """The one statement that answers it from a small table."""
+        return SPARK.written(self._tree)
+
+    def after(self, few: tuple[bool, ...]) -> Relation | str:
+        """The relation that is found next, or the statement that answers the question."""
+        if few not in self._known:
+            steps = _steps(self._tree.copy())
+            try:
+                name, select = next(steps)
+                for each in few:
+                    name, select = steps.send(each)
+                self._known[few] = Relation(name=name, select=select, sql=SPARK.written(select))
+            except StopIteration as end:
+                self._known[few] = SPARK.written(end.value)
+        return self._known[few]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """People over the limit, who are found first: a statement as a tree and as text."""
+
+    name: str
+    select: exp.Select
+    sql: str
+
+
+def staged(session: SparkSession, stages: Stages, folder: Path, sizes: Mapping[str, int]) -> str:
+    """The statement that answers a question, about views of those over the limit. sizes: bytes of tables, by view."""
     rows = cache(lambda: sum(session.table(name).count() for name in sizes))
     # Some clusters have it chosen for them, and say "auto".
     said = session.conf.get("spark.sql.shuffle.partitions") or ""
     parts = partial(_parts, sum(sizes.values()), rows, max(_UNSORTED, int(said) if said.isdecimal() else 0))
-    return _staged(tree, lambda select, name: _sent(_written(session, select, name, folder, parts)) <= MOST)
+    few: tuple[bool, ...] = ()
+    while isinstance(next_ := stages.after(few), Relation):
+        few = (*few, _sent(_written(session, next_, folder, parts)) <= MOST)
+    return next_
 
 
-def understood(session: SparkSession, tree: exp.Select) -> None:
+def understood(session: SparkSession, stages: Stages) -> None:
     """Let Spark analyse all that `staged` could send, and raise where it is not understood; nothing is run."""
-    for few in (True, False):
+    for each in (True, False):
+        few: tuple[bool, ...] = ()
+        while isinstance(next_ := stages.after(few), Relation):
+            if next_.name.startswith(_COUNTED):
+                session.sql(SPARK.written(gathered(next_.select, next_.name, 2))).createOrReplaceTempView(next_.name)
+            session.sql(next_.sql).createOrReplaceTempView(next_.name)
+            few = (*few, each)
+        session.sql(next_)
 
-        def view(select: exp.Select, name: str, few: bool = few) -> bool:
-            for each in (gathered(select, name, 2), select) if name.startswith(_COUNTED) else (select,):
-                session.sql(SPARK.written(each)).createOrReplaceTempView(name)
-            return few
 
-        session.sql(SPARK.written(_staged(tree, view)))
-
-
-def _staged(tree: exp.Select, view: Callable[[exp.Select, str], bool]) -> exp.Select:
-    """view: makes a view of a relation, by its statement and its name, and says whether there are few in it."""
-    left = tree.copy()
+def _steps(left: exp.Select) -> Generator[tuple[str, exp.Select], bool, exp.Select]:
+    """The relations that are found first, each with its name, told whether there are few; then what is left."""
     few: dict[str, bool] = {}
     for relation in [each for each in left.ctes if each.alias.startswith((_COUNTED, _WEIGHED))]:
         name = relation.alias
@@ -74,7 +119,7 @@ def _staged(tree: exp.Select, view: Callable[[exp.Select, str], bool]) -> exp.Se
             # A row for each of those who were counted, at most: it stays where it is.
             few[name] = True
         else:
-            few[name] = view(_upto(left, name), name)
+            few[name] = yield name, _upto(left, name)
             relation.pop()
         for select in list(left.find_all(exp.Select)) if few[name] else ():
             if name in joined(select):
@@ -82,15 +127,13 @@ def _staged(tree: exp.Select, view: Callable[[exp.Select, str], bool]) -> exp.Se
     return left
 
 
-def _written(
-    session: SparkSession, select: exp.Select, name: str, folder: Path, parts: Callable[[int], int]
-) -> DataFrame:
+def _written(session: SparkSession, relation: Relation, folder: Path, parts: Callable[[int], int]) -> DataFrame:
     """A relation, written down: a view of its name."""
-    frame = session.sql(SPARK.written(select))
-    bits = _arrays(session, select, frame)
+    name, frame = relation.name, session.sql(relation.sql)
+    bits = _arrays(session, relation.select, frame)
     many = parts(0 if bits is None else 1 << bits) if name.startswith(_COUNTED) else 1
     if many > 1:
-        frame = session.sql(SPARK.written(gathered(select, name, many)))
+        frame = session.sql(SPARK.written(gathered(relation.select, name, many)))
     place = (folder / name).as_uri()
     with _counting(session, bits):
         frame.write.parquet(place)
@@ -125,6 +168,9 @@ def gathered(select: exp.Select, name: str, parts: int) -> exp.Select:
     found = select.copy()
     made = {each.alias: each.this for each in found.ctes}
     lowest = made[name]
+    while not lowest.args.get("group"):
+        # Who is over the limit is chosen among those who were counted.
+        lowest = made[lowest.args["from_"].this.name]
     people = [each.name for each in lowest.args["group"].expressions]
     while _groups(below := made.get(lowest.args["from_"].this.name), people):
         lowest = below
@@ -147,7 +193,8 @@ def _arrays(session: SparkSession, select: exp.Select, frame: DataFrame) -> int 
     """
     alone = len(list(select.find_all(exp.Group))) == 1 and not any(select.find_all(*_GROUPING))
     whole = all(kind == "bigint" for _, kind in frame.dtypes)
-    return capacity(room(session.conf.get), len(frame.dtypes)) if alone and whole else None
+    people = select.find(exp.Group)
+    return capacity(room(session.conf.get), len(people.expressions)) if people and alone and whole else None
 
 
 @contextmanager
@@ -164,10 +211,10 @@ def _counting(session: SparkSession, bits: int | None) -> Iterator[None]:
             session.conf.set(name, kept or "")
 
 
-def capacity(heap: int, columns: int) -> int:
+def capacity(heap: int, owners: int) -> int:
     """How many different people, as a power of two, a task's arrays hold: they take at most an eighth of its heap."""
-    # Nine bytes for each column and for the bits of groups, and two places of four.
-    each = 9 * (columns + 1) + 8
+    # Nine bytes for each column that says who it is and for what is counted, and two places of four.
+    each = 9 * (owners + 1) + 8
     return max(_FEWEST_BITS, min(_MOST_BITS, (heap // 8 // each).bit_length() - 1))
 
 
