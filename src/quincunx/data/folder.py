@@ -51,7 +51,10 @@ def several(path: Path) -> Files:
     base, found = _in_folder(path) if path.is_dir() else _fitting(str(path))
     places = sorted(place for place in found if place[-1].lower().endswith(".parquet"))
     if not places:
-        hint = "Name a folder that holds .parquet files, or a pattern that they fit."
+        hint = (
+            "Name a folder that holds .parquet files, or a pattern that they fit. "
+            "Several CSV files are no table: put them into one, or write them as Parquet."
+        )
         raise DataError("there is no Parquet file", where="Table", got=str(path), hint=hint)
     paths = tuple(os.path.join(base, *place) for place in places)
     if not all(is_unicode(each) for each in paths):

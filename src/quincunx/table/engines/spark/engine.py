@@ -107,7 +107,10 @@ class SparkEngine:
             self._scratch.close()
 
     def sql(self, program: Program) -> str:
-        """The statement that `run` would execute; tables and public keys are views of it. Reads nothing."""
+        """The question as one statement about views of tables and public keys; a large table gets it in parts.
+
+        Reads nothing.
+        """
         return self._written(program)[0].sql
 
     def check(self) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def _read(session: SparkSession, source: Spark | None) -> DataFrame:
 def find(source: object) -> tuple[Found, Mapping[str, str]]:
     """The source by its metadata, and why questions cannot see some of its columns."""
     if isinstance(source, Spark):
-        root, schema = running(source.cluster), None
+        root, schema = _classic(running(source.cluster)), None
         with silenced():
             try:
                 schema = _read(own(root), source).schema
@@ -111,12 +111,24 @@ def find(source: object) -> tuple[Found, Mapping[str, str]]:
             raise DataError("there is no such table, or it cannot be read", where="Spark", got=source.table, hint=hint)
         found = Found(root=root, source=source, fields=(), once=source.folder is None)
     else:
-        frame: Any = source
+        frame: Any = _classic(source)
         found, schema = Found(root=frame.sparkSession, frame=frame, fields=(), once=True), frame.schema
     fields, hidden, padded = _visible(schema)
     if not fields:
         raise DataError("questions can see no column of the table", where="Spark")
     return replace(found, fields=fields, padded=padded), hidden
+
+
+def _classic(given: Any) -> Any:
+    """A frame or a session of a driver in this process; DataError for one of Spark Connect.
+
+    Its views are resolved when they are read, and not when they are made, and its files are on another machine.
+    """
+    if type(given).__module__.startswith("pyspark.sql.connect"):
+        what = "frames and sessions of Spark Connect are not read"
+        hint = "Ask in the driver's own process: in a notebook of the cluster, or by spark-submit."
+        raise DataError(what, where="Spark", got=type(given).__name__, hint=hint)
+    return given
 
 
 def catalogue(frame: DataFrame) -> dict[str, str]:
