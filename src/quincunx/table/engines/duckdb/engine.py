@@ -27,6 +27,7 @@ from quincunx.table.engines.duckdb.stand_in import Stage
 from quincunx.table.engines.engine import Binding, Held, Kept, KeptFile, Result, result
 from quincunx.table.engines.interruption import noticing
 from quincunx.table.engines.keys import normal
+from quincunx.table.engines.recent import Recent
 from quincunx.table.engines.rows import Source, Sources, stored
 from quincunx.table.engines.scan import read
 from quincunx.table.engines.statement import Statement, statement
@@ -73,7 +74,7 @@ class DuckDB:
         self._threads = threads
         self._closed = False
         # Programs that passed on made-up rows.
-        self._rehearsed: dict[Program, _Rehearsed] = {}
+        self._rehearsed = Recent[_Rehearsed]()
         self._stage = Stage()
         self._file = snapshot if isinstance(snapshot, KeptFile) else None
         self._snapshot = Snapshot(
@@ -155,7 +156,7 @@ class DuckDB:
 
         No private row is read. A program that passed is remembered.
         """
-        if program in self._rehearsed:
+        if self._rehearsed.get(program) is not None:
             return
         found = self._sources(program)
         sources = {
@@ -174,7 +175,7 @@ class DuckDB:
                             self._snapshot.gather_made_up(str(crowd), cursor)
                         result(program, _fetched(cursor, written))
                 (parsed,) = self._stage.connection.extract_statements(written.sql)
-                self._rehearsed[program] = _Rehearsed(sources=found, written=written, parsed=parsed)
+                self._rehearsed.keep(program, _Rehearsed(sources=found, written=written, parsed=parsed))
                 passed = True
             except Exception:
                 self._stage = Stage()
@@ -194,7 +195,7 @@ class DuckDB:
         """
         tried = self._rehearsed.get(program)
         sources = self._sources(program) if tried is None else tried.sources
-        written = self._statement(program, sources)
+        written = self._statement(program, sources, tried)
         found: Result | None = None
         used = self._connection
         with noticing() as pressed:
@@ -289,9 +290,8 @@ class DuckDB:
         self._snapshot.found()
         return True
 
-    def _statement(self, program: Program, sources: Sources) -> Statement:
+    def _statement(self, program: Program, sources: Sources, tried: _Rehearsed | None) -> Statement:
         """The statement of a program; written once where it reads frames and kept tables, as its rehearsal did."""
-        tried = self._rehearsed.get(program)
         frames = all(
             source.relation == exp.to_table(self._named(program, number)) for number, source in sources.items()
         )

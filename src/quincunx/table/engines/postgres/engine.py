@@ -24,6 +24,7 @@ from quincunx.table.engines.postgres.frozen import FrozenLists, kept
 from quincunx.table.engines.postgres.made_up import count, made_up
 from quincunx.table.engines.postgres.origin import Found, find, settled
 from quincunx.table.engines.postgres.source import Postgres
+from quincunx.table.engines.recent import Recent
 from quincunx.table.engines.rows import Sources
 from quincunx.table.engines.statement import Statement, statement
 from quincunx.table.measure import Program
@@ -60,7 +61,7 @@ class PostgresEngine:
         self._lock = threading.RLock()
         self._closed = False
         # Programs that passed on made-up rows, and their statements.
-        self._rehearsed: dict[Program, tuple[Statement, dict[str, Any]]] = {}
+        self._rehearsed = Recent[tuple[Statement, dict[str, Any]]]()
 
     def __enter__(self) -> PostgresEngine:
         return self
@@ -127,9 +128,9 @@ class PostgresEngine:
             with translated(self._source.shown):
                 # What stands below a view, its grants and policies, is found by planning the statement.
                 self._execute(f"EXPLAIN {written.sql}", parameters)
-            if program not in self._rehearsed:
+            if self._rehearsed.get(program) is None:
                 self._try(program)
-                self._rehearsed[program] = written, parameters
+                self._rehearsed.keep(program, (written, parameters))
 
     def run(self, program: Program) -> Result:
         """The exact measures of a program. Every number in the result is private.
@@ -200,8 +201,8 @@ class PostgresEngine:
         return bound(POSTGRES, program, self._tables, self._schema, self.kind)
 
     def _written(self, program: Program) -> tuple[Statement, dict[str, Any]]:
-        if program in self._rehearsed:
-            return self._rehearsed[program]
+        if (tried := self._rehearsed.get(program)) is not None:
+            return tried
         written = statement(program, self._sources(program), POSTGRES)
         return written, {**written.parameters, **self._public(program)}
 

@@ -22,6 +22,7 @@ from quincunx.table.declaration import Declaration
 from quincunx.table.engines.binding import bound, first_reading
 from quincunx.table.engines.engine import Binding, Held, Result, result
 from quincunx.table.engines.interruption import noticing
+from quincunx.table.engines.recent import Recent
 from quincunx.table.engines.rows import Sources
 from quincunx.table.engines.spark.dialect import SPARK
 from quincunx.table.engines.spark.frozen import FrozenView, kept, listed
@@ -67,7 +68,7 @@ class SparkEngine:
         # Whether rows could be written down.
         self._tried = False
         # Programs that passed on made-up rows, with their statements.
-        self._rehearsed: dict[Program, tuple[Statement, Stages]] = {}
+        self._rehearsed = Recent[tuple[Statement, Stages]]()
 
     def __enter__(self) -> SparkEngine:
         return self
@@ -158,8 +159,8 @@ class SparkEngine:
         """Look whether everything is as it was, then try the program on made-up rows; no private row is read."""
         with self._lock:
             self.check()
-            if program not in self._rehearsed:
-                self._rehearsed[program] = self._try(program)
+            if self._rehearsed.get(program) is None:
+                self._rehearsed.keep(program, self._try(program))
 
     def run(self, program: Program) -> Result:
         """The exact measures of a program. Every number in the result is private.
@@ -290,8 +291,8 @@ class SparkEngine:
         return bound(SPARK, program, self._tables, self._schema, self.kind)
 
     def _written(self, program: Program) -> tuple[Statement, Stages]:
-        if program in self._rehearsed:
-            return self._rehearsed[program]
+        if (tried := self._rehearsed.get(program)) is not None:
+            return tried
         written = statement(program, self._sources(program), SPARK)
         return written, Stages(written.tree)
 
