@@ -1,7 +1,6 @@
 """Each mutant breaks one line of a copy of the library; the tests it names must turn red, and are green without it."""
 
 import json
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -48,8 +47,21 @@ def run_tests(
     return int(forkserver.stdout.readline()), output.read_text(encoding="utf-8")
 
 
-def copy_of_library(folder: Path) -> Path:
-    return Path(shutil.copytree(PACKAGE, folder / "quincunx", ignore=shutil.ignore_patterns("__pycache__")))
+def copy_of_library(folder: Path, other: str = "__init__.py", text: str | None = None) -> Path:
+    """The library with another text in one file. Folders in which nothing is other are links, and so are files.
+
+    What Python compiled of the library before is used, but not in the folders above the file: what is compiled of
+    another text must not come to lie among it.
+    """
+    package = folder / "quincunx"
+    for above in reversed(Path(other).parents):
+        (package / above).mkdir(parents=True)
+        for each in (PACKAGE / above).iterdir():
+            if each.name != "__pycache__" and not Path(other).is_relative_to(above / each.name):
+                (package / above / each.name).symlink_to(each)
+    kept = (PACKAGE / other).read_text(encoding="utf-8")
+    (package / other).write_text(kept if text is None else text, encoding="utf-8")
+    return package
 
 
 def test_every_mutant_finds_its_line() -> None:
@@ -73,11 +85,9 @@ def marks(place: int, mutant: dict[str, str]) -> list[pytest.MarkDecorator]:
 def test_mutant_is_caught(mutant: dict[str, str], tmp_path: Path, forkserver: Forkserver) -> None:
     if "spark" in mutant:
         available()
-    package = copy_of_library(tmp_path)
-    target = package / mutant["file"]
-    text = target.read_text(encoding="utf-8")
+    text = (PACKAGE / mutant["file"]).read_text(encoding="utf-8")
     assert text.count(mutant["find"]) == 1, "the mutant's line has moved: mend the mutant"
-    target.write_text(text.replace(mutant["find"], mutant["replace"]), encoding="utf-8")
+    package = copy_of_library(tmp_path, mutant["file"], text.replace(mutant["find"], mutant["replace"]))
     code, words = run_tests(forkserver, package, list(mutant["tests"]), mutant.get("only"), ci="ci" in mutant)
     assert code == RED, words[-2000:]
     # Red for the right reason: an assertion or an expected error, not a library that cannot be imported.
@@ -109,10 +119,11 @@ def test_an_unbroken_copy_is_green(tmp_path: Path, forkserver: Forkserver) -> No
 
 def test_every_run_loads_the_library_anew(tmp_path: Path, forkserver: Forkserver) -> None:
     """A broken copy does not linger: the same tests are red with it and green after it."""
-    broken, whole = copy_of_library(tmp_path / "broken"), copy_of_library(tmp_path / "whole")
-    target = broken / "loss" / "stated.py"
-    text = target.read_text(encoding="utf-8")
-    target.write_text(text.replace("rho=self.rho * k * k", "rho=self.rho * k"), encoding="utf-8")
-    assert target.read_text(encoding="utf-8") != text
+    text = (PACKAGE / "loss" / "stated.py").read_text(encoding="utf-8")
+    other = text.replace("rho=self.rho * k * k", "rho=self.rho * k")
+    assert other != text
+    broken = copy_of_library(tmp_path / "broken", "loss/stated.py", other)
+    whole = copy_of_library(tmp_path / "whole")
+    assert (PACKAGE / "loss" / "stated.py").read_text(encoding="utf-8") == text
     codes = [run_tests(forkserver, package, ["tests/loss/test_stated.py"])[0] for package in (broken, whole)]
     assert codes == [RED, GREEN]
