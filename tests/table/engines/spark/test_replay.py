@@ -100,7 +100,7 @@ def test_neighbours_are_as_close_and_both_engines_agree(
         asked = questions[number :: len(chosen)][: 4 if full else 2]
         # Texts where numbers are declared: DuckDB reads those of files by a grammar of its own.
         storage = {name: {**kinds, "age": "BIGINT"} for name, kinds in scene.storage.items()}
-        found = replay(scene.schema, asked, storage=storage, pairs=60, series=number, shrunk=0)
+        found = replay(scene.schema, asked, storage=storage, pairs=120 if full else 60, series=number, shrunk=0)
         assert found.violations == ()
         cases += found.cases
     assert Compared.differing == []
