@@ -7,6 +7,7 @@ from the copy that the task names. A task is one line of JSON on standard input,
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -47,6 +48,8 @@ def main() -> None:
     """Answer tasks until the input ends."""
     if "quincunx" in sys.modules:
         raise RuntimeError("the library is already loaded: every child would run that one")
+    # What is loaded stays: no child looks for garbage in it, at the end of its tests twice.
+    gc.freeze()
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

@@ -37,7 +37,18 @@ def run_tests(
     ci: with those that are marked so.
     """
     output = package.parent / "output.txt"
-    arguments = ["-x", "-q", "-p", "no:xdist", "-o", "addopts=-p no:cacheprovider", "--no-header", *tests]
+    arguments = [
+        "-x",
+        "-q",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:xdist.looponfail",
+        "-o",
+        "addopts=-p no:cacheprovider",
+        "--no-header",
+        *tests,
+    ]
     arguments += [*(["-k", only] if only else []), *(["--ci"] if ci else [])]
     task = {"path": str(package.parent), "output": str(output), "arguments": arguments}
     assert forkserver.stdin is not None
