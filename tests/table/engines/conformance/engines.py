@@ -155,7 +155,7 @@ class InSpark:
     """
 
     name = "spark"
-    every = 3
+    every = 5
     hands = 2
 
     def __init__(self, session: Any, folder: Path) -> None:
