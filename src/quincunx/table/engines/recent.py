@@ -1,6 +1,6 @@
 """What an engine worked out for programs: of the last ones only, because a session may be asked all day.
 
-A statement with its trees takes from 0.4 to 2 MB. What is forgotten is worked out again, which changes the time alone.
+A statement with its trees takes from 0.3 to 2 MB. What is forgotten is worked out again, which changes the time alone.
 """
 
 from __future__ import annotations
