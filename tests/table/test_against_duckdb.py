@@ -25,7 +25,7 @@ from quincunx.table.table import schema
 
 # Each of the two series shows every construct so often, so that together they make 200; a newcomer's run so often.
 # How often every construct comes up in a series: in the largest run, in CI's and in a newcomer's.
-ENOUGH, SOME, FEW, SERIES = 100, 20, 15, 2
+ENOUGH, SOME, FEW, SERIES = 100, 30, 15, 2
 # With it the scale of every noise is below 1/1000 of a lattice step: noise other than 0 has probability e^−1000.
 SPEND = 10**18
 COLUMNS: dict[str, dict[str, object]] = {

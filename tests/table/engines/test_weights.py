@@ -108,6 +108,13 @@ def test_what_is_carried_is_seen() -> None:
                 assert crowded(vector, number, kept) == {1}, (number, part, rows)
 
 
+def test_no_number_of_rows_of_one_person_is_too_large() -> None:
+    """Nine million rows: their sum is beyond a BIGINT, and a question that fails by it would tell of the person."""
+    for number in (8, 4, 2):
+        for part in (0, number - 1):
+            assert crowded(vector_of(400), number, f"SELECT 1 AS o0, {part} AS p FROM range(9000000)") == {1}
+
+
 def test_limits_without_parts() -> None:
     assert parts(vector_of(4096**2)) is None
     assert parts(vector_of(2**62)) is None
